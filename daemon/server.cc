@@ -31,6 +31,7 @@
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/resource_quota.h"
+#include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/thread_pool.h"
 
@@ -105,6 +106,8 @@ struct Server::Impl {
   std::unique_ptr<HttpServer> metrics;
   std::string metrics_address;
 
+  // Tells the engine of crowds at the fronts.
+  void NoteCrowd(bool crowded) { crowded ? engine->CrowdBegins() : engine->CrowdEnds(); }
   absl::Status StartSecurity(const Config& config);
   absl::Status StartGrpc(const std::string& listen, size_t request_memory_bytes);
   absl::Status StartHttp(const Config& config);
@@ -206,6 +209,8 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
   options.io_threads = config.http_threads;
   options.ledger = connections.get();
   options.budget = memory.get();
+  options.on_crowd = [this](bool crowded) { NoteCrowd(crowded); };
+  options.is_held_up = [this] { return engine->HoldsWritesBack(); };
   if (config.tls.enabled()) {
     http_tls = std::make_unique<TlsContextKeeper>(config.tls.certificate, config.tls.key);
     ARM_RETURN_IF_ERROR(http_tls->Load());
@@ -256,7 +261,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   engine::EngineOptions engine_options = config.engine;
   engine_options.transfer.files = std::make_shared<JsonItemFiles>();
   impl->engine = std::make_unique<engine::Engine>(impl->database.get(), engine_options);
-  impl->calls = std::make_unique<CallLedger>(impl->memory.get(), CallLimits{});
+  impl->calls = std::make_unique<CallLedger>(impl->memory.get(), CallLimits{},
+                                             [impl](bool crowded) { impl->NoteCrowd(crowded); });
   impl->gate = std::make_unique<CallGate>(impl->engine.get(), impl->authenticator.get(), impl->audit.get(),
                                           impl->calls.get(), impl->requests.get());
   impl->admin = std::make_unique<AdminService>(impl->gate.get(), config.database.path);
@@ -304,6 +310,7 @@ void Server::Stop(absl::Duration grace) {
     });
     if (impl_->grpc != nullptr) {
       impl_->acceptor->StopAccepting();
+      impl_->calls->late()->Close(ServiceUnavailableError("The daemon is stopping"));
       impl_->items->Drain();
       impl_->streams->Drain();
       impl_->admin->Drain();

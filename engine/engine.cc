@@ -206,6 +206,10 @@ std::shared_ptr<const access::ResourcePolicy> Engine::FindResourcePolicy(std::st
   return parts_->policies.Find(*parts_->database, name_or_arn);
 }
 
+void Engine::CrowdBegins() { parts_->write_gate.CrowdBegins(); }
+void Engine::CrowdEnds() { parts_->write_gate.CrowdEnds(); }
+bool Engine::HoldsWritesBack() const { return parts_->write_gate.is_overloaded(); }
+
 store::Database* Engine::database() const { return parts_->database; }
 
 EngineStats Engine::stats() const {

@@ -181,6 +181,13 @@ class Engine {
   // about to stop.
   void EndWaits();
 
+  // Tells that more requests wait at a part of a front than it can serve, and when that has ended: meanwhile fewer
+  // writes are under way at once.
+  void CrowdBegins();
+  void CrowdEnds();
+  // True while writes are held back, because too many are under way.
+  bool HoldsWritesBack() const;
+
   store::Database* database() const;
   EngineStats stats() const;
 

@@ -22,6 +22,7 @@ constexpr uint64_t kNsPerMs = 1'000'000;
 bool WriteGate::MayBegin() {
   const size_t committing = committing_.load(std::memory_order_relaxed);
   if (is_overloaded_.load(std::memory_order_relaxed)) return committing < limit_.load(std::memory_order_relaxed);
+  if (crowds_.load(std::memory_order_relaxed) > 0) return committing < kWrites || committing < Limit();
   return committing < kCrowdFactor * kWrites || committing < kCrowdFactor * Limit();
 }
 

@@ -19,8 +19,8 @@ struct Parts;
 
 // Counts the writes of single items between their decision and the end of their commit; batches and transactions are
 // bounded by the queue of the committer only. More than sixteen times as many as the limit
-// are an overload: a write waits for all in front of it. From then on, until no write is parked, new writes are parked
-// (ParkedRequests) while there are as many as the limit.
+// are an overload: a write waits for all in front of it. From then on, until no write is parked, and while requests
+// crowd at a front, new writes are parked (ParkedRequests) while there are as many as the limit.
 //
 // The limit is kWrites for each millisecond that the disk takes for a batch: while the disk works, more writes cost
 // nothing, and together they need it only once.
@@ -44,6 +44,13 @@ class WriteGate {
   // Calls one of both later: `run` on the pool of lock holders, or `refused` on any thread, also this one.
   void Park(Task run, Refused refused);
 
+  // Tells that more requests wait at a part of a front than it can serve, and when that has ended. In a crowd, what
+  // waits here is late, too.
+  void CrowdBegins() { crowds_.fetch_add(1, std::memory_order_relaxed); }
+  void CrowdEnds() { crowds_.fetch_sub(1, std::memory_order_relaxed); }
+  // True while writes are parked.
+  bool is_overloaded() const { return is_overloaded_.load(std::memory_order_relaxed); }
+
   void CommitBegins() { committing_.fetch_add(1, std::memory_order_relaxed); }
   void CommitEnds() { committing_.fetch_sub(1, std::memory_order_relaxed); }
 
@@ -63,6 +70,7 @@ class WriteGate {
   Parts* const parts_;
   std::atomic<size_t> committing_ = 0;
   std::atomic<bool> is_overloaded_ = false;
+  std::atomic<int> crowds_ = 0;
   std::atomic<size_t> limit_ = kWrites;
   std::atomic<int64_t> limit_due_ns_ = 0;  // when it is computed again
   std::atomic<uint64_t> refused_ = 0;

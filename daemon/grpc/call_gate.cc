@@ -14,6 +14,11 @@ namespace {
 
 std::string_view ViewOf(const grpc::string_ref& text) { return {text.data(), text.size()}; }
 
+// An operator gets through an overload.
+bool MayWait(const engine::Operation& operation) {
+  return operation.plane != engine::Plane::kTable && operation.plane != engine::Plane::kAdmin;
+}
+
 void AppendNames(const grpc::AuthContext& context, const char* property, std::vector<std::string>* names) {
   for (const grpc::string_ref& value : context.FindPropertyValues(property)) names->emplace_back(ViewOf(value));
 }
@@ -130,7 +135,9 @@ GuardedCall* CallGate::Admit(grpc::CallbackServerContext* context, grpc::ByteBuf
       const grpc::ByteBuffer request = guarded->TakeRequest();
       const UnaryCall call = Begin(context, guarded, operation, kind, std::move(caller));
       if (absl::Status room = guarded->HoldRequest(request.Length()); !room.ok()) return call.Finish(room);
-      std::move(work)(call, request);
+      if (!MayWait(operation) || !guarded->MustWait()) return std::move(work)(call, request);
+      ledger_->late()->Park([call, request, work = std::move(work)]() mutable { std::move(work)(call, request); },
+                            [call](const absl::Status& status) { call.Finish(status); });
     });
   };
   if (authenticator_ == nullptr) {

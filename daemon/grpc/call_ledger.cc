@@ -110,6 +110,11 @@ void CallLedger::Cancelled(TrackedCall& call) {
   if (++cancelled_[peer] == limits_.cancelled_max + 1 && table_ != nullptr) table_->Hasten();
 }
 
+bool CallLedger::MustWait(const TrackedCall& call) {
+  if (call.use_ == nullptr || table_ == nullptr) return false;
+  return late_.MustWait(&call.use_->burst, CoarseNowNs(), [&] { return table_->SinceReceivedMs(call.Peer()); });
+}
+
 void CallLedger::BreakCancelling(ConnectionTable* table) {
   absl::flat_hash_map<std::string, size_t> cancelled;
   {

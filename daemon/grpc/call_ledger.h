@@ -22,6 +22,7 @@
 #include "absl/time/time.h"
 #include "daemon/grpc/answer_relay.h"
 #include "daemon/grpc/flood_guard.h"
+#include "daemon/grpc/late_calls.h"
 #include "daemon/net/memory_budget.h"
 #include "grpcpp/server_context.h"
 
@@ -92,6 +93,8 @@ class ConnectionTable {
   virtual size_t connections() const = 0;
   // Has Sweep called soon. Thread-safe.
   virtual void Hasten() = 0;
+  // Milliseconds since bytes last arrived from the peer, in ticks of the system. nullopt as above. Thread-safe.
+  virtual std::optional<int64_t> SinceReceivedMs(const std::string& peer) const = 0;
 };
 
 struct CallLimits {
@@ -130,7 +133,9 @@ class CallLedger {
   static constexpr size_t kCallBytes = 8 << 10;
   static constexpr absl::Duration kInterval = absl::Milliseconds(100);
 
-  CallLedger(MemoryBudget* budget, CallLimits limits) : budget_(budget), limits_(limits) {}
+  // `on_crowd`: as LateCalls calls it.
+  CallLedger(MemoryBudget* budget, CallLimits limits, LateCalls::OnCrowd on_crowd = {})
+      : budget_(budget), limits_(limits), late_(std::move(on_crowd)) {}
   CallLedger(const CallLedger&) = delete;
   CallLedger& operator=(const CallLedger&) = delete;
 
@@ -150,7 +155,11 @@ class CallLedger {
   // Tells that the client has cancelled the call. A connection that cancels more calls in an interval than it may have
   // open is broken off: each costs the daemon more than the client.
   void Cancelled(TrackedCall& call);
-  // Whom Cancelled tells that a connection must be broken off. Call before the first call is added.
+  // True if a call that has just been read is to wait, see LateCalls.
+  bool MustWait(const TrackedCall& call);
+  LateCalls* late() { return &late_; }
+  const LateCalls& late() const { return late_; }
+  // Whom Cancelled tells that a connection must be broken off, and MustWait asks. Call before the first call is added.
   void set_table(ConnectionTable* table) { table_ = table; }
 
   // Counts what requests under way hold, and ends calls as CallLimits says. Called every kInterval.
@@ -209,6 +218,7 @@ class CallLedger {
   const CallLimits limits_;
   ConnectionTable* table_ = nullptr;
   AnswerRelay relay_;
+  LateCalls late_;
   std::atomic<size_t> busy_ = 0;
   std::array<Shard, 16> shards_;
   absl::Mutex streaks_mutex_;

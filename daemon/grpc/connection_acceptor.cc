@@ -258,11 +258,18 @@ void ConnectionAcceptor::Hasten() {
   Wake(wakeup_);
 }
 
+std::optional<int64_t> ConnectionAcceptor::SinceReceivedMs(const std::string& peer) const {
+  const absl::MutexLock lock(&peers_mutex_);
+  const auto found = by_peer_.find(peer);
+  const std::optional<tcp_info> info = found == by_peer_.end() ? std::nullopt : InfoOf(found->second);
+  return info.has_value() ? std::optional(int64_t{info->tcpi_last_data_recv}) : std::nullopt;
+}
+
 bool ConnectionAcceptor::Bar(const std::string& peer) {
   const auto found = by_peer_.find(peer);
   if (found == by_peer_.end()) return false;
   const int watched = found->second;
-  by_peer_.erase(found);
+  ForgetPeer(peer, watched);
   // Nothing arrives any more after this. gRPC would still serve the calls that have arrived, thousands perhaps.
   shutdown(watched, SHUT_RDWR);
   recv(watched, nullptr, kDiscardedBytes, MSG_TRUNC | MSG_DONTWAIT);
@@ -315,7 +322,10 @@ void ConnectionAcceptor::Adopt(int socket) {
   }
   if (peer.ss_family != AF_UNIX) SetOptions(socket);
   std::string name = GrpcPeer(peer);
-  if (name != kUnixPeer) by_peer_[name] = watched;
+  if (name != kUnixPeer) {
+    const absl::MutexLock lock(&peers_mutex_);
+    by_peer_[name] = watched;
+  }
   watched_.emplace(watched, Connection{.network = network, .peer = std::move(name)});
   open_.store(watched_.size(), std::memory_order_relaxed);
   grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
@@ -326,11 +336,16 @@ void ConnectionAcceptor::Adopt(int socket) {
   if (epoll_ctl(poll_, EPOLL_CTL_ADD, watched, &event) != 0) Forget(watched);
 }
 
+void ConnectionAcceptor::ForgetPeer(const std::string& peer, int watched) {
+  const absl::MutexLock lock(&peers_mutex_);
+  const auto found = by_peer_.find(peer);
+  if (found != by_peer_.end() && found->second == watched) by_peer_.erase(found);
+}
+
 void ConnectionAcceptor::Forget(int watched) {
   const auto found = watched_.find(watched);
   ledger_->Remove(found->second.network);
-  const auto peer = by_peer_.find(found->second.peer);
-  if (peer != by_peer_.end() && peer->second == watched) by_peer_.erase(peer);
+  ForgetPeer(found->second.peer, watched);
   close(watched);
   watched_.erase(found);
   open_.store(watched_.size(), std::memory_order_relaxed);

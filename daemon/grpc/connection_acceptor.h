@@ -13,6 +13,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "daemon/grpc/call_ledger.h"
@@ -49,13 +50,14 @@ class ConnectionAcceptor final : public ConnectionTable {
   // Accepts no more. Call before the server is shut down. Idempotent.
   void StopAccepting();
 
-  // Called within `sweep` only, except Hasten.
+  // Called within `sweep` only, except Hasten and SinceReceivedMs.
   std::optional<TransferCounts> Transferred(const std::string& peer) const override;
   void Break(const std::string& peer) override;
   bool Bar(const std::string& peer) override;
   void LookAtAll(LookAt look) const override;
   size_t connections() const override { return open_.load(std::memory_order_relaxed); }
   void Hasten() override;
+  std::optional<int64_t> SinceReceivedMs(const std::string& peer) const override;
 
   // The listening address with the actual port.
   const std::string& address() const { return bound_.address; }
@@ -71,6 +73,8 @@ class ConnectionAcceptor final : public ConnectionTable {
   // Takes over `socket`, or closes it.
   void Adopt(int socket);
   void Forget(int watched);
+  // Call before the descriptor is closed.
+  void ForgetPeer(const std::string& peer, int watched);
   void WatchListeners(bool on);
   void CloseListeners();
 
@@ -93,6 +97,8 @@ class ConnectionAcceptor final : public ConnectionTable {
   };
   void NoteReceived();
   absl::flat_hash_map<int, Connection> watched_;  // by the duplicate of the descriptor
+  // Changed by the thread only, which reads it without the lock. Its descriptors are open while it holds them.
+  mutable absl::Mutex peers_mutex_;
   absl::flat_hash_map<std::string, int> by_peer_;
   absl::Duration interval_;
   std::atomic<bool> is_hastened_ = false;

@@ -16,6 +16,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
+#include "daemon/grpc/late_calls.h"
 #include "daemon/net/connection_ledger.h"
 
 namespace armature::daemon {
@@ -25,6 +26,7 @@ struct ConnectionUse {
   std::atomic<uint64_t> served_bytes = 0;  // of calls and whole messages, estimated high
   std::atomic<uint64_t> reset_calls = 0;   // cancelled before their request was whole
   std::atomic<int64_t> open_calls = 0;
+  CallBurst burst;
 
  private:
   friend class FloodGuard;

@@ -40,6 +40,9 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, 
   // Counts the request against the budget until the response. ServiceUnavailable if there is no room for it.
   absl::Status HoldRequest(size_t bytes);
 
+  // True if the call, which has just been read, is to wait: see LateCalls.
+  bool MustWait() const { return ledger_->MustWait(*this); }
+
   grpc::ByteBuffer* response() { return response_; }
   // Counts the response against the budget. ServiceUnavailable, without a response, if there is no room for it and
   // `may_refuse`. Call it once, before End.

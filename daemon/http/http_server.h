@@ -49,6 +49,12 @@ struct HttpServerOptions {
   absl::Duration linger_timeout = absl::Seconds(20);
   size_t linger_bytes_max = 32 << 20;
 
+  // Called by an event loop when more requests wait than it can serve, with true, and with false when that has ended.
+  std::function<void(bool crowded)> on_crowd = {};
+  // True while requests are held up behind the handler: a loop without work is then no reason to serve those that came
+  // too late. Called often.
+  std::function<bool()> is_held_up = {};
+
   // Called for each connection. Empty: plain text. If it returns null, the connection is closed.
   std::function<std::shared_ptr<const TlsContext>()> tls = {};
 };

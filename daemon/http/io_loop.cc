@@ -139,6 +139,7 @@ void IoLoop::Abort() {
   asio::post(io_, [this] {
     aborted_ = true;
     ready_.Clear();
+    NoteCrowd();
     while (!connections_.empty()) connections_.back()->Close();
     sweep_timer_.cancel();
     turn_timer_.cancel();
@@ -203,9 +204,11 @@ void IoLoop::Look() {
   const int64_t until_ns = MonotonicNs() + kTurnNs;
   while (io_.poll_one() > 0 && MonotonicNs() < until_ns) continue;
   is_looking_ = false;
-  ready_.Look(MonotonicNs());
+  const auto& is_held_up = state_->options.is_held_up;
+  ready_.Look(MonotonicNs(), is_held_up != nullptr && is_held_up());
   const size_t served = ServeReady();
   RefuseLate();
+  NoteCrowd();
   served_ = 0;
   is_collecting_ = ready_.size() > 0;
   if (!is_collecting_) return;
@@ -227,6 +230,12 @@ size_t IoLoop::ServeReady() {
   }
   ready_.Served(served, now_ns - begin_ns);
   return served;
+}
+
+void IoLoop::NoteCrowd() {
+  if (ready_.is_overloaded() == is_crowded_) return;
+  is_crowded_ = ready_.is_overloaded();
+  if (state_->options.on_crowd != nullptr) state_->options.on_crowd(is_crowded_);
 }
 
 void IoLoop::RefuseLate() {

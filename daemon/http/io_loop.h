@@ -97,6 +97,8 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   // Returns the number of connections served.
   size_t ServeReady();
   void RefuseLate();
+  // Tells when a crowd begins or ends.
+  void NoteCrowd();
 
   const std::shared_ptr<ServerState> state_;
   boost::asio::io_context io_;
@@ -117,6 +119,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   bool look_is_timed_ = false;
   bool is_looking_ = false;
   bool is_collecting_ = false;  // connections that are ready wait in ready_
+  bool is_crowded_ = false;
 
   std::array<char, 64 << 10> input_;
   std::string output_;

@@ -40,8 +40,10 @@ class ReadyQueue {
   }
   // Decides about the order. Call it when the connections that are ready were added, as many as the caller looks for at
   // once.
-  void Look(int64_t now_ns) {
-    RollWindow(now_ns);
+  //
+  // `held_up`: requests wait elsewhere, so an idle loop is no reason to serve late ones.
+  void Look(int64_t now_ns, bool held_up) {
+    RollWindow(now_ns, held_up);
     is_overloaded_ =
         is_overloaded_ || (queue_.size() > kCrowd && static_cast<int64_t>(queue_.size()) * mean_ns_ > kOverloadNs);
   }
@@ -98,9 +100,9 @@ class ReadyQueue {
     int64_t since_ns;
   };
 
-  void RollWindow(int64_t now_ns) {
+  void RollWindow(int64_t now_ns, bool held_up) {
     if (now_ns - window_ns_ < kWindowNs) return;
-    const bool is_busy = busy_ns_ * 4 > 3 * (now_ns - window_ns_);
+    const bool is_busy = held_up || busy_ns_ * 4 > 3 * (now_ns - window_ns_);
     const size_t late = is_busy ? late_per_window_ / 2 : std::max(late_per_window_ * 2, kLateServedFirst);
     late_per_window_ = is_overloaded_ ? late : 0;
     late_to_serve_ = late_per_window_;

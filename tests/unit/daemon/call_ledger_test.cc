@@ -59,6 +59,7 @@ class FakeConnections final : public ConnectionTable {
   }
   size_t connections() const override { return counts.size(); }
   void Hasten() override { ++hastened; }
+  std::optional<int64_t> SinceReceivedMs(const std::string& /*peer*/) const override { return std::nullopt; }
 
   std::map<std::string, TransferCounts> counts;
   std::vector<std::string> broken;

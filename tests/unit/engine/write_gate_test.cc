@@ -58,6 +58,20 @@ TEST_F(WriteGateTest, NewWritesAreServedUpToTheLimitWhileOthersAreParked) {
   EndCommits(WriteGate::kWrites - 1);
 }
 
+TEST_F(WriteGateTest, InACrowdWritesAreServedUpToTheLimit) {
+  Commit(WriteGate::kWrites);
+  EXPECT_TRUE(gate().MayBegin());
+  gate().CrowdBegins();
+  EXPECT_FALSE(gate().MayBegin());
+  EXPECT_FALSE(gate().is_overloaded()) << "nothing is parked";
+  EndCommits(1);
+  EXPECT_TRUE(gate().MayBegin());
+  Commit(1);
+  gate().CrowdEnds();
+  EXPECT_TRUE(gate().MayBegin());
+  EndCommits(WriteGate::kWrites);
+}
+
 TEST_F(WriteGateTest, TooManyParkedWritesRefuseTheOldest) {
   absl::Notification refused;
   gate().Park([] { FAIL(); },

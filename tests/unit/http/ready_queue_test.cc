@@ -27,7 +27,7 @@ class ReadyQueueTest : public testing::Test {
   }
   void Add(size_t from, size_t to, int64_t now_ns) {
     for (size_t i = from; i < to; ++i) queue_.Add(&numbers_[i], now_ns);
-    queue_.Look(now_ns);
+    queue_.Look(now_ns, /*held_up=*/false);
   }
 
   std::vector<int> numbers_ = std::vector<int>(2000);
@@ -59,21 +59,32 @@ TEST_F(ReadyQueueTest, ServesLateConnectionsOnlyWhenThereIsTime) {
   EXPECT_NE(queue_.TakeNext(Queue::kPatienceNs), nullptr);
   // The loop was busy in the window.
   queue_.Served(80, 8 * kMs);
-  queue_.Look(Queue::kWindowNs);
+  queue_.Look(Queue::kWindowNs, /*held_up=*/false);
   EXPECT_EQ(queue_.TakeNext(Queue::kWindowNs), nullptr);
   // It has nothing to do in the next one.
-  queue_.Look(2 * Queue::kWindowNs);
+  queue_.Look(2 * Queue::kWindowNs, /*held_up=*/false);
   size_t served = 0;
   while (queue_.TakeNext(2 * Queue::kWindowNs) != nullptr) ++served;
   EXPECT_EQ(served, Queue::kLateServedFirst);
-  queue_.Look(3 * Queue::kWindowNs);
+  queue_.Look(3 * Queue::kWindowNs, /*held_up=*/false);
   while (queue_.TakeNext(3 * Queue::kWindowNs) != nullptr) ++served;
   EXPECT_EQ(served, 3 * Queue::kLateServedFirst);
   // A busy window takes half of the pace.
   queue_.Served(80, 8 * kMs);
-  queue_.Look(4 * Queue::kWindowNs);
+  queue_.Look(4 * Queue::kWindowNs, /*held_up=*/false);
   while (queue_.TakeNext(4 * Queue::kWindowNs) != nullptr) ++served;
   EXPECT_EQ(served, 4 * Queue::kLateServedFirst);
+}
+
+TEST_F(ReadyQueueTest, LateConnectionsWaitWhileOthersAreHeldUp) {
+  Add(0, 1000, 0);
+  // The loop has nothing to do.
+  for (int window = 1; window < 5; ++window) {
+    queue_.Look(window * Queue::kWindowNs, /*held_up=*/true);
+    EXPECT_EQ(queue_.TakeNext(window * Queue::kWindowNs), nullptr);
+  }
+  queue_.Look(5 * Queue::kWindowNs, /*held_up=*/false);
+  EXPECT_NE(queue_.TakeNext(5 * Queue::kWindowNs), nullptr);
 }
 
 // A pause of 30 ms leaves 300 requests in the queue of a loop that is otherwise busy for 60 % of the time. They are all
@@ -84,7 +95,7 @@ TEST_F(ReadyQueueTest, APauseAtModerateLoadIsOverSoon) {
   int64_t now_ns = 30 * kMs;
   for (; queue_.is_overloaded() && now_ns < 1000 * kMs; now_ns += Queue::kWindowNs) {
     queue_.Served(60, 6 * kMs);
-    queue_.Look(now_ns);
+    queue_.Look(now_ns, /*held_up=*/false);
     while (queue_.TakeNext(now_ns) != nullptr) continue;
     EXPECT_EQ(queue_.TakeLate(now_ns), nullptr);
   }

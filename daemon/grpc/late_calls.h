@@ -1,0 +1,120 @@
+#ifndef ARMATURE_DAEMON_GRPC_LATE_CALLS_H_
+#define ARMATURE_DAEMON_GRPC_LATE_CALLS_H_
+
+// Calls that wait because gRPC's threads read their connections too late: an overload.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "engine/parked_requests.h"
+#include "storage/base/deadline.h"
+#include "storage/base/thread_pool.h"
+#include "storage/base/timer_queue.h"
+
+namespace armature::daemon {
+
+// Calls that a connection sent at once, and how late they were read. Part of what is known of the connection.
+//
+// Thread-safety: a race of two threads may have the question asked twice.
+struct CallBurst {
+  std::atomic<int64_t> last_ns = 0;  // when its last call was read
+  std::atomic<int64_t> calls = 0;
+  std::atomic<int64_t> age_ms = 0;  // as the connection was asked last
+  std::atomic<int64_t> asked_ns = 0;
+};
+
+// Calls that are served on gRPC's threads queue in the sockets, where nobody sees them. But the system tells when bytes
+// last arrived on a connection. In a crowd, a client sends its calls when it gets its answers, and waits: when they are
+// read, that time has passed since they arrived. The first of a burst is the one that tells, since during the others
+// answers leave and the next calls arrive.
+//
+// There is an overload if in two intervals in succession most calls were in bursts later than kOverloadMs, and so many
+// that more than kCrowd wait, by Little's law. So a pause of the daemon is none, and neither are some large
+// batches. Then, until no call waits, bursts that come later than kLateMs are parked and leave as ParkedRequests
+// says, and those that are read in time are served at once.
+//
+// Thread-safety: thread-safe. Lifetime: Close before what the calls use ends.
+class LateCalls {
+ public:
+  using Refused = engine::ParkedRequests::Refused;
+  // Milliseconds since bytes last arrived on the connection of the call; nullopt if unknown.
+  using Age = absl::FunctionRef<std::optional<int64_t>()>;
+  using Clock = std::function<int64_t()>;  // monotonic, in nanoseconds
+
+  static constexpr int64_t kOverloadMs = 20;
+  static constexpr int64_t kIntervalNs = 100'000'000;  // an overload lasts as long at least
+  static constexpr int64_t kCrowd = 1024;
+  // The system counts in ticks of up to 4 ms: two ticks.
+  static constexpr int64_t kLateMs = 6;
+  // A longer pause between two calls of a connection ends a burst.
+  static constexpr int64_t kPauseNs = 5'000'000;
+  // Bursts in an interval, without which it says nothing.
+  static constexpr int64_t kBurstsMin = 4;
+  static constexpr size_t kParkedMax = 16'384;
+
+  // Called when an overload begins, with true, and when it ends. Short.
+  using OnCrowd = std::function<void(bool crowded)>;
+
+  explicit LateCalls(OnCrowd on_crowd = {}, Clock clock = MonotonicNs)
+      : on_crowd_(std::move(on_crowd)), clock_(std::move(clock)) {}
+  LateCalls(const LateCalls&) = delete;
+  LateCalls& operator=(const LateCalls&) = delete;
+
+  // True if a call that has just been read at `now_ns`, a time of a monotonic clock, is to be parked. `burst`: of its
+  // connection.
+  bool MustWait(CallBurst* burst, int64_t now_ns, Age age);
+  // Calls one of both later: `run` on a thread for such calls, or `refused` on any thread, also this one.
+  void Park(Task run, Refused refused);
+  // Refuses all parked calls, and further ones, with `status`.
+  void Close(const absl::Status& status);
+
+  size_t parked() const;
+  // Number of calls that were refused.
+  uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+  bool is_overloaded() const { return is_overloaded_.load(std::memory_order_relaxed); }
+
+ private:
+  // Counts a burst that has ended, in normal times.
+  void Note(int64_t age_ms, int64_t calls);
+  // Ends an interval. True if most of its calls were late.
+  bool EndInterval(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Tick();
+  void StartTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Refuse(engine::ParkedRequests::Request request, const absl::Status& status);
+
+  void SetOverloaded(bool overloaded) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const OnCrowd on_crowd_;
+  const Clock clock_;
+  std::atomic<bool> is_overloaded_ = false;
+  std::atomic<uint64_t> refused_ = 0;
+
+  mutable absl::Mutex mutex_;
+  engine::ParkedRequests parked_ ABSL_GUARDED_BY(mutex_){kParkedMax};
+  bool is_timed_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status closed_ ABSL_GUARDED_BY(mutex_);  // not OK: closed
+  // In normal times.
+  struct Interval {
+    int64_t begin_ns = 0;
+    int64_t bursts = 0;
+    int64_t calls = 0;
+    int64_t late_calls = 0;
+    int64_t late_ms = 0;  // sum of the ages of the late calls
+  };
+  Interval interval_ ABSL_GUARDED_BY(mutex_);
+  int64_t overloaded_ns_ ABSL_GUARDED_BY(mutex_) = 0;  // begin of the last overload
+  bool was_late_ ABSL_GUARDED_BY(mutex_) = false;      // the interval before
+
+  TimerQueue timers_;  // of these calls only, so they may run there
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_GRPC_LATE_CALLS_H_
