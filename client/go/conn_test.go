@@ -374,6 +374,16 @@ func TestSessionsForgetDeletedTablesAndLearnFromAllWrites(t *testing.T) {
 	if read.GetAtLeastSequence() != 8 || s.sequenceOf("a") != 8 {
 		t.Errorf("%v %d", read, s.sequenceOf("a"))
 	}
+	sequence = 9
+	s.learn(&apiv1.BatchExecuteStatementRequest{}, &apiv1.BatchExecuteStatementResponse{ChangeSequence: &sequence}, 0)
+	transaction := uint64(10)
+	if s.sequenceOf("a") != 9 {
+		t.Errorf("%d after a batch of statements", s.sequenceOf("a"))
+	}
+	s.learn(&apiv1.ExecuteTransactionRequest{}, &apiv1.ExecuteTransactionResponse{ChangeSequence: &transaction}, 0)
+	if s.sequenceOf("a") != 10 {
+		t.Errorf("%d after a transaction of statements", s.sequenceOf("a"))
+	}
 }
 
 func TestWrongSettingsAreRefused(t *testing.T) {

@@ -96,12 +96,6 @@ func isSelect(statement string) bool {
 
 // learn remembers the sequence of a successful write.
 func (s *session) learn(request, response any, before uint64) {
-	if statement, ok := response.(*apiv1.ExecuteStatementResponse); ok {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.floor = max(s.floor, statement.GetChangeSequence())
-		return
-	}
 	if r, ok := request.(*apiv1.DeleteTableRequest); ok {
 		s.forget(r.GetTableName(), before)
 		return
@@ -111,6 +105,10 @@ func (s *session) learn(request, response any, before uint64) {
 		return
 	}
 	switch r := request.(type) {
+	case *apiv1.ExecuteStatementRequest, *apiv1.BatchExecuteStatementRequest, *apiv1.ExecuteTransactionRequest:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.floor = max(s.floor, written.GetChangeSequence())
 	case *apiv1.BatchWriteItemRequest:
 		for table := range r.GetRequestItems() {
 			s.raise(table, written.GetChangeSequence())

@@ -68,6 +68,7 @@ void FillStatement(const engine::ExecuteStatementResult& result, v1::ExecuteStat
   }
   if (result.capacity.has_value()) FillCapacity(*result.capacity, to->mutable_consumed_capacity());
   if (!result.plan.empty()) to->set_plan(result.plan);
+  if (result.change_sequence != 0) to->set_change_sequence(result.change_sequence);
 }
 
 void ExecuteStatement(const OperationContext& context, const v1::ExecuteStatementRequest& request,
@@ -80,16 +81,7 @@ void ExecuteStatement(const OperationContext& context, const v1::ExecuteStatemen
   from.explain_only = request.explain_only();
   from.at_least_sequence = std::max(request.at_least_sequence(), context.at_least_sequence);
   engine::ExecuteStatement(context.engine, ContextOf(context), OptionsOf(context), from,
-                           [response, is_original = context.is_original_protocol, done = std::move(done)](
-                               const absl::StatusOr<engine::ExecuteStatementResult>& result) mutable {
-                             if (result.ok()) {
-                               FillStatement(*result, response);
-                               if (!is_original && result->change_sequence != 0) {
-                                 response->set_change_sequence(result->change_sequence);
-                               }
-                             }
-                             std::move(done)(result.status());
-                           });
+                           AnswerIn<engine::ExecuteStatementResult>(response, std::move(done), FillStatement));
 }
 
 void FillError(const absl::Status& error, v1::BatchStatementError* to) {
@@ -107,6 +99,7 @@ void FillBatch(const engine::BatchStatementResult& result, v1::BatchExecuteState
     if (each.item.has_value()) response->mutable_item()->ParseFromString(*each.item);
   }
   for (const engine::ConsumedCapacity& each : result.capacity) FillCapacity(each, to->add_consumed_capacity());
+  if (result.change_sequence != 0) to->set_change_sequence(result.change_sequence);
 }
 
 void BatchExecuteStatement(const OperationContext& context, const v1::BatchExecuteStatementRequest& request,
@@ -124,6 +117,7 @@ void FillTransaction(const engine::TransactStatementsResult& result, v1::Execute
     if (item.has_value()) response->mutable_item()->ParseFromString(*item);
   }
   for (const engine::ConsumedCapacity& each : result.capacity) FillCapacity(each, to->add_consumed_capacity());
+  if (result.change_sequence != 0) to->set_change_sequence(result.change_sequence);
 }
 
 void ExecuteTransaction(const OperationContext& context, const v1::ExecuteTransactionRequest& request,

@@ -1,6 +1,7 @@
 #include "daemon/json/json_api.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,6 +43,15 @@ std::string DocumentOf(const google::protobuf::Message& answer) {
   JsonWriter writer;
   WriteAnswer(answer, &writer);
   return writer.Take();
+}
+
+// Takes the position of the writes out of an answer, if it has one: in this protocol it is a header.
+uint64_t TakeChangeSequence(google::protobuf::Message* answer) {
+  const google::protobuf::FieldDescriptor* const field = answer->GetDescriptor()->FindFieldByName("change_sequence");
+  if (field == nullptr || !answer->GetReflection()->HasField(*answer, field)) return 0;
+  const uint64_t sequence = answer->GetReflection()->GetUInt64(*answer, field);
+  answer->GetReflection()->ClearField(answer, field);
+  return sequence;
 }
 
 }  // namespace
@@ -102,8 +112,9 @@ void JsonApi::RunOnTables(const UnaryOperation& operation, JsonCall call, Done d
   const absl::Status admitted = Admit(*engine_, operation, *shared_call, messages.get(), &table);
   auto answer = [this, shared_call, messages, table, done = std::move(done)](const absl::Status& status) mutable {
     Audit(*shared_call, table, status);
-    std::move(done)(status.ok() ? JsonAnswer{.body = DocumentOf(*messages->response)}
-                                : ErrorAnswer(status, shared_call->request_id));
+    if (!status.ok()) return std::move(done)(ErrorAnswer(status, shared_call->request_id));
+    const uint64_t sequence = TakeChangeSequence(messages->response.get());
+    std::move(done)(JsonAnswer{.body = DocumentOf(*messages->response), .change_sequence = sequence});
   };
   if (!admitted.ok()) return answer(admitted);
   OperationContext context{engine_, shared_call->host};

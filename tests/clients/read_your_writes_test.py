@@ -171,9 +171,14 @@ class Boto3(ReadYourWrites):
         with self.assertRaises(client.exceptions.ConditionalCheckFailedException):
             table.put_item(Item={"id": "2"}, ConditionExpression="attribute_not_exists(id)")
         client.execute_statement(Statement="INSERT INTO things VALUE {'id': '4', 'owner': 'a'}")
-        table.delete_item(Key={"id": "absent"})  # changes nothing, but its position is behind the statement
         self.assertEqual(table.scan(IndexName="ByOwner")["Count"], 3)
-        self.assertEqual([sequence for sequence, _ in sent], ["1", "2", "3", "4", "4", "5"])
+        client.batch_execute_statement(Statements=[
+            {"Statement": "INSERT INTO things VALUE {'id': '4', 'owner': 'a'}"},  # there is one
+            {"Statement": "INSERT INTO things VALUE {'id': '5', 'owner': 'a'}"}])
+        self.assertEqual(table.scan(IndexName="ByOwner")["Count"], 4)
+        client.execute_transaction(TransactStatements=[{"Statement": "DELETE FROM things WHERE id = '5'"}])
+        self.assertEqual(table.scan(IndexName="ByOwner")["Count"], 3)
+        self.assertEqual([sequence for sequence, _ in sent], ["1", "2", "3", "4", "5", "6", "7"])
 
     def test_signatures(self):
         keys = pathlib.Path(self.folder) / "credentials.json"

@@ -155,7 +155,7 @@ type ExecuteStatementResponse struct {
 	LastEvaluatedKey *Item                  `protobuf:"bytes,4,opt,name=last_evaluated_key,json=lastEvaluatedKey,proto3" json:"last_evaluated_key,omitempty"`
 	// With explain_only: the operations that execute the statement, one on each line.
 	Plan           *string `protobuf:"bytes,5,opt,name=plan,proto3,oneof" json:"plan,omitempty"`
-	ChangeSequence *uint64 `protobuf:"varint,6,opt,name=change_sequence,json=changeSequence,proto3,oneof" json:"change_sequence,omitempty"` // The position of a write, as in PutItemResponse; absent in the JSON protocol.
+	ChangeSequence *uint64 `protobuf:"varint,6,opt,name=change_sequence,json=changeSequence,proto3,oneof" json:"change_sequence,omitempty"` // The position of a write, as in PutItemResponse. In the JSON protocol a header.
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -484,6 +484,7 @@ type BatchExecuteStatementResponse struct {
 	state            protoimpl.MessageState    `protogen:"open.v1"`
 	Responses        []*BatchStatementResponse `protobuf:"bytes,1,rep,name=responses,proto3" json:"responses,omitempty"` // In the order of the statements.
 	ConsumedCapacity []*ConsumedCapacity       `protobuf:"bytes,2,rep,name=consumed_capacity,json=consumedCapacity,proto3" json:"consumed_capacity,omitempty"`
+	ChangeSequence   *uint64                   `protobuf:"varint,3,opt,name=change_sequence,json=changeSequence,proto3,oneof" json:"change_sequence,omitempty"` // The position of the last write; as in ExecuteStatementResponse.
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -530,6 +531,13 @@ func (x *BatchExecuteStatementResponse) GetConsumedCapacity() []*ConsumedCapacit
 		return x.ConsumedCapacity
 	}
 	return nil
+}
+
+func (x *BatchExecuteStatementResponse) GetChangeSequence() uint64 {
+	if x != nil && x.ChangeSequence != nil {
+		return *x.ChangeSequence
+	}
+	return 0
 }
 
 // One statement of ExecuteTransaction.
@@ -704,6 +712,7 @@ type ExecuteTransactionResponse struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Responses        []*StatementItem       `protobuf:"bytes,1,rep,name=responses,proto3" json:"responses,omitempty"` // The items of SELECTs, in their order; empty for writes.
 	ConsumedCapacity []*ConsumedCapacity    `protobuf:"bytes,2,rep,name=consumed_capacity,json=consumedCapacity,proto3" json:"consumed_capacity,omitempty"`
+	ChangeSequence   *uint64                `protobuf:"varint,3,opt,name=change_sequence,json=changeSequence,proto3,oneof" json:"change_sequence,omitempty"` // The position of the writes; as in ExecuteStatementResponse.
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -750,6 +759,13 @@ func (x *ExecuteTransactionResponse) GetConsumedCapacity() []*ConsumedCapacity {
 		return x.ConsumedCapacity
 	}
 	return nil
+}
+
+func (x *ExecuteTransactionResponse) GetChangeSequence() uint64 {
+	if x != nil && x.ChangeSequence != nil {
+		return *x.ChangeSequence
+	}
+	return 0
 }
 
 var File_armature_api_v1_statements_proto protoreflect.FileDescriptor
@@ -806,10 +822,12 @@ const file_armature_api_v1_statements_proto_rawDesc = "" +
 	"\x05error\x18\x01 \x01(\v2$.armature.api.v1.BatchStatementErrorR\x05error\x12\x1d\n" +
 	"\n" +
 	"table_name\x18\x02 \x01(\tR\ttableName\x12)\n" +
-	"\x04item\x18\x03 \x01(\v2\x15.armature.api.v1.ItemR\x04item\"\xb6\x01\n" +
+	"\x04item\x18\x03 \x01(\v2\x15.armature.api.v1.ItemR\x04item\"\xf8\x01\n" +
 	"\x1dBatchExecuteStatementResponse\x12E\n" +
 	"\tresponses\x18\x01 \x03(\v2'.armature.api.v1.BatchStatementResponseR\tresponses\x12N\n" +
-	"\x11consumed_capacity\x18\x02 \x03(\v2!.armature.api.v1.ConsumedCapacityR\x10consumedCapacity\"\x85\x02\n" +
+	"\x11consumed_capacity\x18\x02 \x03(\v2!.armature.api.v1.ConsumedCapacityR\x10consumedCapacity\x12,\n" +
+	"\x0fchange_sequence\x18\x03 \x01(\x04H\x00R\x0echangeSequence\x88\x01\x01B\x12\n" +
+	"\x10_change_sequence\"\x85\x02\n" +
 	"\x16ParameterizedStatement\x12\x1c\n" +
 	"\tstatement\x18\x01 \x01(\tR\tstatement\x12?\n" +
 	"\n" +
@@ -822,10 +840,12 @@ const file_armature_api_v1_statements_proto_rawDesc = "" +
 	"\x18return_consumed_capacity\x18\x03 \x01(\x0e2'.armature.api.v1.ReturnConsumedCapacityR\x16returnConsumedCapacityB\x17\n" +
 	"\x15_client_request_token\":\n" +
 	"\rStatementItem\x12)\n" +
-	"\x04item\x18\x01 \x01(\v2\x15.armature.api.v1.ItemR\x04item\"\xaa\x01\n" +
+	"\x04item\x18\x01 \x01(\v2\x15.armature.api.v1.ItemR\x04item\"\xec\x01\n" +
 	"\x1aExecuteTransactionResponse\x12<\n" +
 	"\tresponses\x18\x01 \x03(\v2\x1e.armature.api.v1.StatementItemR\tresponses\x12N\n" +
-	"\x11consumed_capacity\x18\x02 \x03(\v2!.armature.api.v1.ConsumedCapacityR\x10consumedCapacityBi\n" +
+	"\x11consumed_capacity\x18\x02 \x03(\v2!.armature.api.v1.ConsumedCapacityR\x10consumedCapacity\x12,\n" +
+	"\x0fchange_sequence\x18\x03 \x01(\x04H\x00R\x0echangeSequence\x88\x01\x01B\x12\n" +
+	"\x10_change_sequenceBi\n" +
 	"\x1bio.github.armaturedb.api.v1B\x0fStatementsProtoP\x01Z4github.com/armaturedb/armature/client/go/apiv1;apiv1\xf8\x01\x01b\x06proto3"
 
 var (
@@ -898,7 +918,9 @@ func file_armature_api_v1_statements_proto_init() {
 	file_armature_api_v1_statements_proto_msgTypes[0].OneofWrappers = []any{}
 	file_armature_api_v1_statements_proto_msgTypes[1].OneofWrappers = []any{}
 	file_armature_api_v1_statements_proto_msgTypes[2].OneofWrappers = []any{}
+	file_armature_api_v1_statements_proto_msgTypes[6].OneofWrappers = []any{}
 	file_armature_api_v1_statements_proto_msgTypes[8].OneofWrappers = []any{}
+	file_armature_api_v1_statements_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -23,6 +23,9 @@ export function tablesOf(request: Request): string[] {
   });
 }
 
+/** Operations whose statements name their tables themselves. */
+const STATEMENTS = new Set(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction']);
+
 /**
  * Keeps the highest change sequence of the writes to each table, and sets it in each query and scan of an index, which
  * then waits until the index holds these writes.
@@ -76,7 +79,7 @@ export class WriteSession {
     }
     const sequence = (response as { changeSequence?: bigint }).changeSequence;
     if (sequence === undefined || sequence === 0n) return;
-    const tables = method === 'ExecuteStatement' ? [ANY_TABLE] : tablesOf(request).map(tableNamePart);
+    const tables = STATEMENTS.has(method) ? [ANY_TABLE] : tablesOf(request).map(tableNamePart);
     for (const table of tables) {
       if (sequence > this.sequenceOf(table)) this.sequences.set(table, sequence);
     }

@@ -9,6 +9,11 @@ from armature.api.v1 import items_pb2, statements_pb2
 
 from ._methods import is_select
 
+_STATEMENTS = (
+    statements_pb2.ExecuteStatementRequest,
+    statements_pb2.BatchExecuteStatementRequest,
+    statements_pb2.ExecuteTransactionRequest,
+)
 _READS = (items_pb2.QueryRequest, items_pb2.ScanRequest)
 
 
@@ -23,8 +28,8 @@ def _tables_of(request: Any) -> Iterator[str]:
     elif isinstance(request, items_pb2.TransactWriteItemsRequest):
         for action in request.transact_items:
             yield getattr(action, action.WhichOneof("action")).table_name
-    elif isinstance(request, statements_pb2.ExecuteStatementRequest):
-        yield ""  # the statement names its table itself; "" stands for all tables
+    elif isinstance(request, _STATEMENTS):
+        yield ""  # statements name their tables themselves; "" stands for all tables
     else:
         yield request.table_name
 
