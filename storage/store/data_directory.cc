@@ -88,6 +88,18 @@ absl::StatusOr<bool> IsKnown(Volume* volume, const std::string& path) {
       Cat("data directory ", path, " is not empty and holds no armature.format: not ours; name an empty one"));
 }
 
+namespace {
+
+// The parent may belong to another user who does not permit to open it.
+void SyncParent(Volume* volume, const std::string& path) {
+  const std::string parent(ParentOf(volume->Absolute(path)));
+  if (const absl::Status synced = volume->SyncDirectory(parent); !synced.ok()) {
+    LOG(WARNING) << "store: the name of the data directory may not be durable: " << synced.message();
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(Volume* volume, std::string_view given_path) {
   const std::string path(given_path);
   ARM_ASSIGN_OR_RETURN(const bool exists, volume->Exists(path));
@@ -102,6 +114,8 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(Volume* volum
   // Checked again: before the lock was held, another process could have been writing.
   ARM_ASSIGN_OR_RETURN(const bool known, IsKnown(volume, path));
   const std::string mark = Cat(path, kDataNewFile);
+  // An earlier start may have been killed between the creation of the directory and its sync.
+  if (!known && exists) SyncParent(volume, path);
   if (!known) ARM_RETURN_IF_ERROR(volume->WriteDurably(mark, ""));
   ARM_RETURN_IF_ERROR(known ? directory->ReadFormat() : directory->WriteFormat());
   ARM_ASSIGN_OR_RETURN(directory->is_new_, volume->Exists(mark));

@@ -202,6 +202,18 @@ TEST_F(MemoryDatabase, AFailedSyncRefusesTheWriteAndKeepsTheOthers) {
   EXPECT_TRUE(Put("c", "3"));
 }
 
+TEST_F(MemoryDatabase, ADirectoryThatAKilledStartHasMadeIsDurable) {
+  const std::string parent(ParentOf(kMemoryData));
+  ASSERT_TRUE(volume_->MakeDirectories(parent).ok());
+  ASSERT_TRUE(volume_->env()->CreateDir(kMemoryData).ok());  // not durable
+  ASSERT_TRUE(Open());
+  CreateActive(database_.get(), PlainTable("t"));
+  ASSERT_TRUE(Put("a", "1"));
+  Crash();
+  ASSERT_TRUE(Open());
+  EXPECT_EQ(RowsOf(*database_), (Rows{{"a", "1"}}));
+}
+
 TEST_F(MemoryDatabase, AFullVolumeRefusesWritesUntilThereIsSpace) {
   ASSERT_TRUE(Open());
   CreateActive(database_.get(), PlainTable("t"));
