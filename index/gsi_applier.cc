@@ -1,10 +1,14 @@
 #include "index/gsi_applier.h"
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "glog/logging.h"
@@ -26,85 +30,129 @@ constexpr size_t kTrimRecordsWhenDrained = 256;
 constexpr size_t kTrimRecordsWhenBusy = 16'384;
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
-struct RowChange {
-  bool is_delete = false;
-  std::string value;
-};
-
-// The collapsed changes of one run for one group of indexes.
-struct Run {
-  std::map<std::pair<IndexId, std::string>, RowChange> rows;
-  std::map<IndexId, store::StatsDelta> totals;
-  struct Load {
-    ChangeSequence last;
-    store::BacklogLoad load;
-  };
-  std::map<IndexId, Load> loads;
-};
-
 using Indexes = std::vector<const store::Index*>;
 
-absl::Status Collapse(const Indexes& indexes, ChangeSequence sequence, std::string_view bytes, Run* run) {
-  ARM_ASSIGN_OR_RETURN(const codec::ChangeRecord record, codec::ParseChangeRecord(bytes));
-  for (const codec::IndexRowChange& change : record.index_changes) {
-    const auto index = std::find_if(indexes.begin(), indexes.end(), [&](const store::Index* candidate) {
-      return candidate->descriptor.id == change.index;
+// The collapsed changes of one run for one group of indexes. Rows point into the records of the run.
+class Run {
+ public:
+  explicit Run(const Indexes& indexes) {
+    targets_.reserve(indexes.size());
+    for (const store::Index* const index : indexes) targets_.push_back({index, index->progress->applied()});
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  // Adds the changes of a record. Returns the bytes of their rows, or those of the record if it has less: a record may
+  // have one item for many rows. Errors: DataLoss.
+  absl::StatusOr<size_t> Add(ChangeSequence sequence, std::string_view bytes) {
+    Record& record = records_.emplace_back();
+    record.bytes.assign(bytes);
+    ARM_ASSIGN_OR_RETURN(codec::ChangeRecord parsed, codec::ParseChangeRecord(record.bytes));
+    record.joined = std::move(parsed.joined);
+    size_t row_bytes = 0;
+    bool is_used = false;
+    for (const codec::IndexRowChange& change : parsed.index_changes) {
+      if (!AddRow(sequence, change)) continue;
+      is_used = true;
+      row_bytes += codec::RowBytes(change);
+    }
+    if (!is_used) records_.pop_back();
+    return std::max(row_bytes, bytes.size());
+  }
+
+  // Recomputes the totals from the stored rows. For a run of one index, which is under construction: it may hold
+  // entries that are newer than the applied changes, so the recorded deltas do not fit.
+  absl::Status CountByRows(const store::Database& database) {
+    Target& target = targets_.front();
+    target.total = {};
+    std::string old_value;
+    for (const auto& [key, row] : target.rows) {
+      ARM_ASSIGN_OR_RETURN(const store::GetResult got,
+                           database.Get(target.index->keyspace, key, store::ReadMode::kMayBlock, &old_value));
+      if (got == store::GetResult::kFound) {
+        ARM_ASSIGN_OR_RETURN(const codec::StoredItemView old, codec::ParseStoredItem(old_value));
+        --target.total.items;
+        target.total.bytes -= static_cast<int64_t>(old.api_size);
+      }
+      if (row.is_delete) continue;
+      // The head alone holds the size, except in records of earlier formats.
+      const std::string_view head = row.head.empty() ? row.value : row.head;
+      ARM_ASSIGN_OR_RETURN(const codec::StoredItemView item, codec::ParseStoredItem(head));
+      ++target.total.items;
+      target.total.bytes += static_cast<int64_t>(item.api_size);
+    }
+    return absl::OkStatus();
+  }
+
+  store::WriteUnit ToWriteUnit(std::shared_ptr<const void> pin) const {
+    store::WriteUnit unit(std::move(pin));
+    size_t rows = 0;
+    uint64_t bytes = 0;
+    for (const Target& target : targets_) {
+      rows += target.rows.size();
+      bytes += target.load.bytes;
+    }
+    unit.Reserve(rows, bytes);
+    for (const Target& target : targets_) {
+      const store::Keyspace& keyspace = target.index->keyspace;
+      for (const auto& [key, row] : target.rows) {
+        if (row.is_delete) {
+          unit.Delete(keyspace, key);
+        } else {
+          unit.Put(keyspace, key, row.head, row.value);
+        }
+      }
+      unit.AddStats(keyspace, target.total);
+    }
+    return unit;
+  }
+
+  // Tells the indexes that they have applied all changes up to `through`.
+  void Applied(ChangeSequence through) const {
+    for (const Target& target : targets_) {
+      target.index->progress->backlog().Applied(through, target.load);
+      target.index->progress->Advance(through);
+    }
+  }
+
+ private:
+  struct Record {
+    std::string bytes;
+    std::unique_ptr<const std::string> joined;
+  };
+  struct Row {
+    bool is_delete = false;
+    std::string_view head;
+    std::string_view value;
+  };
+  struct Target {
+    const store::Index* index;
+    ChangeSequence applied;
+    std::map<std::string_view, Row> rows = {};
+    store::StatsDelta total = {};
+    ChangeSequence last = {};
+    store::BacklogLoad load = {};
+  };
+
+  // Returns false if the run has no index for the row.
+  bool AddRow(ChangeSequence sequence, const codec::IndexRowChange& change) {
+    const auto target = std::find_if(targets_.begin(), targets_.end(), [&](const Target& candidate) {
+      return candidate.index->descriptor.id == change.index;
     });
     // Skips indexes that were dropped, belong to another group, or have applied this record already.
-    if (index == indexes.end() || sequence <= (*index)->progress->applied()) continue;
-    RowChange& row = run->rows[{change.index, std::string(change.key)}];
-    row.is_delete = change.is_delete;
-    row.value.assign(change.value);
-    Run::Load& load = run->loads[change.index];
-    if (load.last != sequence) ++load.load.records;
-    load.last = sequence;
-    load.load.bytes += codec::RowBytes(change);
-    store::StatsDelta& total = run->totals[change.index];
-    total.items += change.item_delta;
-    total.bytes += change.byte_delta;
+    if (target == targets_.end() || sequence <= target->applied) return false;
+    target->rows[change.key] = {change.is_delete, change.value_head, change.value};
+    if (target->last != sequence) ++target->load.records;
+    target->last = sequence;
+    target->load.bytes += codec::RowBytes(change);
+    target->total.items += change.item_delta;
+    target->total.bytes += change.byte_delta;
+    return true;
   }
-  return absl::OkStatus();
-}
 
-// Recomputes the totals of `run`, whose rows all belong to `index`, from the stored rows. An index under construction
-// may hold entries that are newer than the applied changes, so the recorded deltas do not fit.
-absl::Status CountByRows(const store::Database& database, const store::Index& index, Run* run) {
-  store::StatsDelta total;
-  std::string old_value;
-  for (const auto& [id_and_key, row] : run->rows) {
-    ARM_ASSIGN_OR_RETURN(const store::GetResult got,
-                         database.Get(index.keyspace, id_and_key.second, store::ReadMode::kMayBlock, &old_value));
-    if (got == store::GetResult::kFound) {
-      ARM_ASSIGN_OR_RETURN(const codec::StoredItemView old, codec::ParseStoredItem(old_value));
-      --total.items;
-      total.bytes -= static_cast<int64_t>(old.api_size);
-    }
-    if (row.is_delete) continue;
-    ARM_ASSIGN_OR_RETURN(const codec::StoredItemView item, codec::ParseStoredItem(row.value));
-    ++total.items;
-    total.bytes += static_cast<int64_t>(item.api_size);
-  }
-  run->totals[index.descriptor.id] = total;
-  return absl::OkStatus();
-}
-
-store::WriteUnit ToWriteUnit(const Indexes& indexes, const Run& run, std::shared_ptr<const void> pin) {
-  store::WriteUnit unit(std::move(pin));
-  for (const store::Index* const index : indexes) {
-    const IndexId id = index->descriptor.id;
-    for (auto row = run.rows.lower_bound({id, {}}); row != run.rows.end() && row->first.first == id; ++row) {
-      if (row->second.is_delete) {
-        unit.Delete(index->keyspace, row->first.second);
-      } else {
-        unit.Put(index->keyspace, row->first.second, row->second.value);
-      }
-    }
-    if (const auto total = run.totals.find(id); total != run.totals.end()) {
-      unit.AddStats(index->keyspace, total->second);
-    }
-  }
-  return unit;
-}
+  std::deque<Record> records_;
+  std::vector<Target> targets_;
+};
 
 // Indexes that are run together. Indexes under construction, and indexes that lag behind the others, form groups of
 // their own, so that up-to-date indexes never wait. Groups that drain the log end at the same cursor, and merge.
@@ -266,26 +314,22 @@ absl::StatusOr<store::ChangeLog::ReadOutcome> GsiApplier::RunGroup(
   store::ChangeLog& log = database_->change_log();
   // A run contains records of this process or of earlier ones, never both, because they are counted apart.
   const bool ends_early = from < log.opened_at() && log.opened_at() < up_to;
-  Run run;
-  ARM_ASSIGN_OR_RETURN(store::ChangeLog::ReadOutcome outcome,
-                       log.Read(table, from, ends_early ? log.opened_at() : up_to, kRunRecordsMax, kRunBytesMax,
-                                [&](ChangeSequence sequence, std::string_view record) {
-                                  return Collapse(indexes, sequence, record, &run);
-                                }));
+  Run run(indexes);
+  ARM_ASSIGN_OR_RETURN(
+      store::ChangeLog::ReadOutcome outcome,
+      log.Read(table, from, ends_early ? log.opened_at() : up_to, kRunRecordsMax, kRunBytesMax,
+               [&run](ChangeSequence sequence, std::string_view record) { return run.Add(sequence, record); }));
   outcome.drained = outcome.drained && !ends_early;
   if (outcome.records > 0) {
-    if (indexes.front()->build != nullptr) ARM_RETURN_IF_ERROR(CountByRows(*database_, *indexes.front(), &run));
+    if (indexes.front()->build != nullptr) ARM_RETURN_IF_ERROR(run.CountByRows(*database_));
     std::vector<std::pair<IndexId, ChangeSequence>> cursors;
     cursors.reserve(indexes.size());
     for (const store::Index* const index : indexes) {
       cursors.emplace_back(index->descriptor.id, outcome.read_through);
     }
-    ARM_RETURN_IF_ERROR(database_->CommitConsumed(ToWriteUnit(indexes, run, snapshot), table, cursors));
+    ARM_RETURN_IF_ERROR(database_->CommitConsumed(run.ToWriteUnit(snapshot), table, cursors));
   }
-  for (const store::Index* const index : indexes) {
-    index->progress->backlog().Applied(outcome.read_through, run.loads[index->descriptor.id].load);
-    index->progress->Advance(outcome.read_through);
-  }
+  run.Applied(outcome.read_through);
   return outcome;
 }
 

@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "storage/codec/change_codec.h"
 #include "storage/model/item_view.h"
 #include "storage/model/key_schema.h"
 #include "storage/store/catalog/catalog.h"
@@ -18,11 +20,12 @@
 namespace armature::index {
 
 // Change of an index by one write: at most one entry is removed and at most one is written. Both if the key changed.
+// Lifetime: `put_item` points into the item after the write.
 struct EntryChange {
   const store::Index* index = nullptr;
   std::optional<std::string> removed_key;  // key of the row to delete
   std::optional<std::string> put_key;      // key of the row to write
-  std::string put_value;                   // stored item
+  codec::ItemExcerpt put_item;             // its item
   // API sizes of the entry before and after; nullopt if there is no entry.
   std::optional<size_t> old_size;
   std::optional<size_t> new_size;
@@ -33,13 +36,43 @@ struct EntryChange {
   }
 };
 
-// The changes of `indexes` (of one table with key `table_key`) when an item changes from `before` to `after`; nullopt
-// means no item. Indexes whose entry stays equal by value are left out, and cost no write units. Indexes that are not
-// maintained are left out, too. Source: the developer guide, write considerations of local and global secondary
-// indexes.
+// An item, and its measure if the caller knows it.
+struct ItemImage {
+  ItemImage(model::ItemView view) : item(view) {}  // NOLINT(google-explicit-constructor): an item is an image
+  ItemImage(model::ItemView view, model::ItemMeasure known) : item(view), measure(known) {}
+
+  model::ItemView item;
+  std::optional<model::ItemMeasure> measure;
+};
+
+// An item before and after a write, taken apart once for all indexes of its table.
+//
+// Thread-safety: owned by one thread. Lifetime: the items and `table_key` must outlive it.
+class ItemDelta {
+ public:
+  // Nullopt means no item.
+  ItemDelta(const model::KeySchema& table_key, const std::optional<ItemImage>& before,
+            const std::optional<ItemImage>& after);
+  ~ItemDelta();
+  ItemDelta(const ItemDelta&) = delete;
+  ItemDelta& operator=(const ItemDelta&) = delete;
+
+  // The changes of `indexes` of the table. Indexes whose entry stays equal by value are left out, and cost no write
+  // units. Indexes that are not maintained are left out, too. Source: the developer guide, write considerations of
+  // local and global secondary indexes.
+  std::vector<EntryChange> ChangesOf(const std::vector<store::Index>& indexes) const;
+
+ private:
+  class Fields;
+  std::optional<EntryChange> ChangeOf(const store::Index& index) const;
+
+  std::unique_ptr<const Fields> before_;  // null: no item that could have an entry
+  std::unique_ptr<const Fields> after_;
+};
+
+// ItemDelta for one list of indexes.
 std::vector<EntryChange> IndexDelta(const std::vector<store::Index>& indexes, const model::KeySchema& table_key,
-                                    const std::optional<model::ItemView>& before,
-                                    const std::optional<model::ItemView>& after);
+                                    const std::optional<ItemImage>& before, const std::optional<ItemImage>& after);
 
 // Sets the change record of `unit`. Without changes no record is written, because consumers would have nothing to do.
 void RecordGlobalIndexChanges(const store::Table& table, std::string_view base_key, int64_t now_ms,

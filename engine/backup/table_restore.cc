@@ -78,12 +78,12 @@ class RowLoader {
     const store::StatsDelta delta{1, static_cast<int64_t>(stored.api_size)};
     unit.Put(table.data, key, value);
     unit.AddStats(table.data, delta);
-    const std::vector<index::EntryChange> local =
-        index::IndexDelta(table.local_indexes, table.descriptor.key, std::nullopt, stored.item);
-    index::AddLocalIndexChanges(table, key, delta, local, &unit);
-    const std::vector<index::EntryChange> global =
-        index::IndexDelta(table.global_indexes, table.descriptor.key, std::nullopt, stored.item);
-    index::RecordGlobalIndexChanges(table, key, absl::ToUnixMillis(absl::Now()), global, &unit);
+    if (!table.has_indexes()) return unit;
+    const index::ItemDelta changes(table.descriptor.key, std::nullopt,
+                                   index::ItemImage(stored.item, {stored.api_size, stored.compact_numbers}));
+    index::AddLocalIndexChanges(table, key, delta, changes.ChangesOf(table.local_indexes), &unit);
+    index::RecordGlobalIndexChanges(table, key, absl::ToUnixMillis(absl::Now()),
+                                    changes.ChangesOf(table.global_indexes), &unit);
     return unit;
   }
 

@@ -304,7 +304,7 @@ class Verifier {
     index::EntryChange change;
     change.index = &index;
     change.put_key = entry->key;
-    change.put_value = codec::EncodeStoredItem(entry->item);
+    change.put_item = {{entry->item.bytes}, /*is_whole=*/true, entry->item.api_size, entry->item.compact_numbers};
     change.new_size = entry->item.api_size;
     if (found.has_value()) {
       const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(*found);

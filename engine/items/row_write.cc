@@ -38,6 +38,16 @@ absl::Status CheckSizeWithLocalIndexes(const store::Table& table, const codec::C
   return ValidationError(too_large_text);
 }
 
+std::optional<index::ItemImage> ImageBefore(const RowWrite& row) {
+  if (!row.before.has_value()) return std::nullopt;
+  return index::ItemImage(row.before->item, {row.before->api_size, row.before->compact_numbers});
+}
+
+std::optional<index::ItemImage> ImageAfter(const RowEffect& effect) {
+  if (effect.after == nullptr) return std::nullopt;
+  return index::ItemImage(effect.after->view(), {effect.after->api_size, effect.after->compact_numbers});
+}
+
 // Assigning an empty string would keep the memory.
 void GiveBack(std::string* bytes) { std::string().swap(*bytes); }
 
@@ -129,14 +139,14 @@ absl::Status MakeEffect(RowWrite* row) {
   const std::optional<model::ItemView> before = row->before_item();
   RowEffect& effect = row->effect;
   ARM_ASSIGN_OR_RETURN(effect.after, row->mutation->Apply(before, &effect.made));
-  std::optional<model::ItemView> after;
   if (effect.after != nullptr) {
-    after = effect.after->view();
     ARM_RETURN_IF_ERROR(row->mutation->CheckResult(table, *effect.after, /*created=*/!before.has_value()));
     ARM_RETURN_IF_ERROR(CheckSizeWithLocalIndexes(table, *effect.after, row->mutation->TooLargeText()));
   }
-  effect.local = index::IndexDelta(table.local_indexes, table.descriptor.key, before, after);
-  effect.global = index::IndexDelta(table.global_indexes, table.descriptor.key, before, after);
+  if (!table.has_indexes()) return absl::OkStatus();
+  const index::ItemDelta delta(table.descriptor.key, ImageBefore(*row), ImageAfter(effect));
+  effect.local = delta.ChangesOf(table.local_indexes);
+  effect.global = delta.ChangesOf(table.global_indexes);
   return absl::OkStatus();
 }
 
@@ -211,7 +221,7 @@ void ReleaseImages(RowWrite* row) {
   GiveBack(&row->old_value);
   GiveBack(&effect.made.bytes);
   for (std::vector<index::EntryChange>* const changes : {&effect.local, &effect.global}) {
-    for (index::EntryChange& change : *changes) GiveBack(&change.put_value);
+    for (index::EntryChange& change : *changes) change.put_item.parts.clear();
   }
 }
 

@@ -1,43 +1,96 @@
 #ifndef ARMATURE_STORAGE_CODEC_CHANGE_CODEC_H_
 #define ARMATURE_STORAGE_CODEC_CHANGE_CODEC_H_
 
-// Change records, in the form that the consumers of a table's change log need. docs/FORMAT.md, "Change log".
+// Change records: the rows of global indexes that one write of an item changes. docs/FORMAT.md, "Change log".
+//
+// A record holds the attributes of the new item once, however many indexes have them, and no key of the table more than
+// once. It is complete by itself: a reader needs no definition of an index, so an index may be added, removed or
+// repaired while records of it are under way.
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "storage/base/strong_type.h"
 
 namespace armature::codec {
 
-inline constexpr char kChangeRecordVersion = 1;
+// Version 1 was written up to format 5 of the data directory. It repeats the whole row for each index.
+inline constexpr char kRepeatingChangeVersion = 1;
+inline constexpr char kChangeRecordVersion = 2;
 
-// One row of one global index to write or delete. Views point into the source of the change.
-struct IndexRowChange {
+// Maximum number of indexes in one record. Writers stay far below, because a table has at most
+// model::kGlobalIndexesMax. It bounds what a reader makes of a damaged record.
+inline constexpr size_t kRecordIndexesMax = 64;
+
+// Attributes that an index entry takes from an item, and their measures.
+struct ItemExcerpt {
+  // The whole item, or some of its attributes: each part is an entry of the item in wire form, and they are in the
+  // order of the item. Lifetime: that of the item's bytes. Most entries of indexes have few attributes.
+  absl::InlinedVector<std::string_view, 4> parts;
+  bool is_whole = false;  // one part, which is the item
+  size_t api_size = 0;
+  bool compact_numbers = false;
+
+  // Size of the stored item that the entry has.
+  size_t stored_bytes() const;
+  // The item in one piece.
+  std::string Join() const;
+};
+
+// The change of one index by one write: at most one row is removed, and at most one is written.
+struct IndexChange {
   IndexId index;
-  bool is_delete = false;
-  std::string_view key;    // key of the row inside the index
-  std::string_view value;  // stored item; empty when is_delete
-  // Changes of the index's totals. They spare the applier a read of the old row.
+  std::optional<std::string_view> removed_key;
+  std::optional<std::string_view> put_key;
+  const ItemExcerpt* put_item = nullptr;  // not null if there is a `put_key`
   int64_t item_delta = 0;
   int64_t byte_delta = 0;
 };
 
-// Bytes of a change in the backlog of its index.
-inline uint64_t RowBytes(const IndexRowChange& change) { return change.key.size() + change.value.size(); }
-
-struct ChangeRecord {
+struct ItemChange {
   int64_t time_ms = 0;        // time of the write, since the epoch
   std::string_view base_key;  // key of the row in the table
-  std::vector<IndexRowChange> index_changes;
+  std::vector<IndexChange> indexes;
 };
 
-std::string EncodeChangeRecord(const ChangeRecord& record);
+// Encodes a record of the present version. All excerpts must be of the same bytes of one item. At most
+// kRecordIndexesMax indexes.
+std::string EncodeItemChange(const ItemChange& change);
 
-// The record's views point into `bytes`. Errors: DataLoss for an unknown version or malformed bytes.
+// One row of one global index to write or delete.
+struct IndexRowChange {
+  IndexId index;
+  bool is_delete = false;
+  std::string_view key;    // key of the row inside the index
+  std::string_view value;  // stored item, behind `value_head`; empty when is_delete
+  // Changes of the index's totals. They spare the applier a read of the old row.
+  int64_t item_delta = 0;
+  int64_t byte_delta = 0;
+  std::string_view value_head = {};  // the head of the stored item, if it is not in `value`
+};
+
+// Bytes of a change in the backlog of its index.
+inline uint64_t RowBytes(const IndexRowChange& change) {
+  return change.key.size() + change.value_head.size() + change.value.size();
+}
+
+struct ChangeRecord {
+  int64_t time_ms = 0;
+  std::string_view base_key;
+  std::vector<IndexRowChange> index_changes;
+  // Bytes that some views point into: keys and values that are not in one piece in the record. May be null.
+  std::unique_ptr<const std::string> joined;
+};
+
+// Parses a record of either version. Views point into `bytes` or into ChangeRecord::joined. Memory: for each index at
+// most the size of `bytes`. Errors: DataLoss for an unknown version or malformed bytes.
 absl::StatusOr<ChangeRecord> ParseChangeRecord(std::string_view bytes);
 
 }  // namespace armature::codec

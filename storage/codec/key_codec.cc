@@ -54,20 +54,6 @@ void AppendOpenBody(uint8_t code, std::string_view bytes, std::string* out) {
 
 uint8_t BodyCode(ScalarType type) { return type == ScalarType::kString ? kTypeString : kTypeBinary; }
 
-// Like AppendKeyComponent, but returns false, with `out` unchanged, if the text of a number is malformed.
-bool TryAppendKeyComponent(ScalarType type, std::string_view scalar, std::string* out) {
-  if (type == ScalarType::kNumber) {
-    const absl::StatusOr<model::Number> number = model::Number::Parse(scalar);
-    if (!number.ok()) return false;
-    AppendNumber(*number, out);
-    return true;
-  }
-  AppendOpenBody(BodyCode(type), scalar, out);
-  out->push_back('\0');
-  out->push_back(static_cast<char>(kBodyEnd));
-  return true;
-}
-
 // Takes an escaped body with its terminator. Returns false if the bytes are malformed.
 bool TakeBody(std::string_view* in, std::string* bytes) {
   while (true) {
@@ -190,6 +176,19 @@ bool TakeNumber(std::string_view* in, model::Number* number) {
   if (digits[count - 1] == 0) --count;
   if (digits[count - 1] == 0) return false;
   *number = model::Number::FromDigits(negative, exponent, digits.data(), count);
+  return true;
+}
+
+bool TryAppendKeyComponent(ScalarType type, std::string_view scalar, std::string* out) {
+  if (type == ScalarType::kNumber) {
+    const absl::StatusOr<model::Number> number = model::Number::Parse(scalar);
+    if (!number.ok()) return false;
+    AppendNumber(*number, out);
+    return true;
+  }
+  AppendOpenBody(BodyCode(type), scalar, out);
+  out->push_back('\0');
+  out->push_back(static_cast<char>(kBodyEnd));
   return true;
 }
 

@@ -27,6 +27,10 @@ namespace armature::codec {
 // Numbers must be canonical, as CanonicalizeItem makes them; others are programmer errors (CHECK).
 void AppendKeyComponent(model::ScalarType type, std::string_view scalar, std::string* out);
 
+// The same for a scalar that may be damaged. Returns false, with `out` unspecified, if it is a number that is not
+// canonical.
+[[nodiscard]] bool TryAppendKeyComponent(model::ScalarType type, std::string_view scalar, std::string* out);
+
 // Appends the common prefix of all components whose values begin with `prefix`: a component without its terminator. For
 // kString and kBinary only.
 void AppendKeyComponentPrefix(model::ScalarType type, std::string_view prefix, std::string* out);

@@ -4,7 +4,6 @@
 
 #include "storage/base/status_macros.h"
 #include "storage/model/number.h"
-#include "storage/model/wire.h"
 
 namespace armature::codec {
 namespace {
@@ -27,10 +26,25 @@ absl::Status Convert(StoredItemView* stored) {
 
 }  // namespace
 
+void AppendStoredItemHead(size_t api_size, bool compact_numbers, std::string* out) {
+  out->push_back(compact_numbers ? kCompactVersion : kVersion);
+  model::AppendVarint(api_size, out);
+}
+
 std::string StoredItemHead(const CanonicalItem& item) {
-  std::string head(1, item.compact_numbers ? kCompactVersion : kVersion);
-  model::AppendVarint(item.api_size, &head);
+  std::string head;
+  AppendStoredItemHead(item.api_size, item.compact_numbers, &head);
   return head;
+}
+
+bool TakeStoredItemHead(std::string_view* in, std::string_view* head) {
+  const std::string_view before = *in;
+  if (in->empty() || (in->front() != kVersion && in->front() != kCompactVersion)) return false;
+  in->remove_prefix(1);
+  uint64_t api_size = 0;
+  if (!model::TakeVarint(in, &api_size)) return false;
+  *head = before.substr(0, before.size() - in->size());
+  return head->size() == StoredItemHeadBytes(api_size);
 }
 
 std::string EncodeStoredItem(const CanonicalItem& item) { return Cat(StoredItemHead(item), item.bytes); }

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "storage/codec/item_codec.h"
 #include "storage/model/item_view.h"
+#include "storage/model/wire.h"
 
 namespace armature::codec {
 
@@ -22,8 +23,14 @@ struct StoredItemView {
   std::shared_ptr<const std::string> converted;
 };
 
-// The bytes before those of the item.
+// The bytes before those of the item: their number, and the same in several forms.
+constexpr size_t StoredItemHeadBytes(size_t api_size) { return 1 + model::VarintSize(api_size); }
+void AppendStoredItemHead(size_t api_size, bool compact_numbers, std::string* out);
 std::string StoredItemHead(const CanonicalItem& item);
+// Takes a head that AppendStoredItemHead made from the front of `in`. Returns false, with `in` unspecified, if there is
+// none.
+[[nodiscard]] bool TakeStoredItemHead(std::string_view* in, std::string_view* head);
+
 std::string EncodeStoredItem(const CanonicalItem& item);
 
 // True if answers copy the item of this row: it was written with this format, without compact numbers.

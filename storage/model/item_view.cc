@@ -85,6 +85,18 @@ std::optional<AttributeView> ItemView::Take(std::string_view* rest) {
   return AttributeView{name, *view, before.substr(0, before.size() - rest->size())};
 }
 
+bool ItemView::TakeRaw(std::string_view* rest, RawAttribute* attribute) {
+  const char* const begin = rest->data();
+  std::string_view value_field;
+  if (!TakeEntry(rest, &attribute->name, &value_field)) return false;
+  attribute->entry = {begin, static_cast<size_t>(rest->data() - begin)};
+  return true;
+}
+
+std::optional<ValueView> RawAttribute::Value() const {
+  return ValueOfEntry(entry.substr(static_cast<size_t>(name.data() + name.size() - entry.data())));
+}
+
 std::optional<ValueView> ItemView::Find(std::string_view name) const {
   std::string_view rest = bytes_;
   std::string_view found;

@@ -105,6 +105,15 @@ struct AttributeView {
   std::string_view entry;
 };
 
+// The same, with a value that is not read yet.
+struct RawAttribute {
+  std::string_view name;
+  std::string_view entry;
+
+  // Nullopt if it is malformed.
+  std::optional<ValueView> Value() const;
+};
+
 // A whole item, or the entries of a map.
 class ItemView {
  public:
@@ -119,6 +128,9 @@ class ItemView {
 
   // Takes the first attribute from the front of `rest` (initially bytes()). Nullopt at the end or at malformed bytes.
   static std::optional<AttributeView> Take(std::string_view* rest);
+
+  // The same without a look at the value. Returns false at the end or at malformed bytes.
+  static bool TakeRaw(std::string_view* rest, RawAttribute* attribute);
 
   // Calls fn(const AttributeView&) for each attribute in order of name, until fn returns false.
   template <class Fn>

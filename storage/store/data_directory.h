@@ -14,7 +14,7 @@
 namespace armature::store {
 
 // The format that this build writes. It reads all formats up to it.
-inline constexpr int kFormatVersion = 5;
+inline constexpr int kFormatVersion = 6;
 
 // Names of entries, relative to the directory's path.
 inline constexpr std::string_view kDataFormatFile = "/armature.format";

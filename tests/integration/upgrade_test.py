@@ -2,10 +2,14 @@
 """Data directories of released formats, opened by this build.
 
 tests/data/directory/v<N>.tar.gz was made by a build of format N, with `upgrade_test.py --armatured PATH --make FILE`, and never
-changes. Some rows are in table files, others only in the log of a killed daemon.
+changes. Some rows are in table files, others only in the log of a killed daemon. v5_backlog.tar.gz also has change records that no
+index has applied yet, in the encoding of formats 1 to 5.
 """
 
 import argparse
+import fcntl
+import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -16,7 +20,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
-from armature_daemon import Daemon  # noqa: E402
+from armature_daemon import Daemon, has_fault_points  # noqa: E402
 
 DIRECTORIES = ROOT / "tests/data/directory"
 WAIT_S = 60
@@ -34,7 +38,7 @@ ZEROS = {"zg": {"N": GOOGOL}, "zs": {"NS": ["-" + GOOGOL, "0." + "0" * 120 + "25
          "zl": {"L": [{"N": "-0." + "0" * 99 + "1"}, {"M": {"x": {"N": GOOGOL + "0"}}}]}}
 # The first directory has none. This is its name.
 WITHOUT_ZEROS = "v1.tar.gz"
-PRESENT_FORMAT = 5
+PRESENT_FORMAT = 6
 # Directories of these formats have no stream.
 STREAM_RECORDS = [("INSERT", {"N": "1"}), ("MODIFY", {"N": "2"}), ("REMOVE", None)]
 WITHOUT_STREAMS = ("v1", "v2")
@@ -42,6 +46,12 @@ WITHOUT_STREAMS = ("v1", "v2")
 WITHOUT_EXPIRY = ("v1", "v2", "v3")
 # Directories of these formats have no table that was never written.
 WITHOUT_UNWRITTEN = ("v1", "v2", "v3", "v4")
+# The table "Behind" of this directory has indexes with a backlog.
+WITH_BACKLOG = "v5_backlog.tar.gz"
+BEHIND_ITEMS = 25
+BEHIND_INDEXES = {"all_by_c": ("c", {"ProjectionType": "ALL"}), "all_by_d": ("d", {"ProjectionType": "ALL"}),
+                  "keys_by_c": ("c", {"ProjectionType": "KEYS_ONLY"}),
+                  "some_by_d": ("d", {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["s", "t"]})}
 IN_2100 = "4102444800"
 
 
@@ -106,6 +116,52 @@ def make_unwritten(daemon):
                                                  "KeySchema": [{"AttributeName": "color", "KeyType": "HASH"}]}])
 
 
+def behind_item(number, version):
+    """Every item moves in the indexes on c from version to version, and leaves those on d in every second one."""
+    item = {"id": {"S": str(number)}, "c": {"S": f"c{(number + version) % 5}"}, "s": {"N": str(version)},
+            "t": {"S": str(number)}, "payload": {"S": "x" * 60_000}}
+    if (number + version) % 2 == 0:
+        item["d"] = {"S": f"d{number % 3}"}
+    return item
+
+
+def put_behind(daemon, version, numbers=range(BEHIND_ITEMS)):
+    answer = check(daemon.json_call("BatchWriteItem", RequestItems={
+        "Behind": [{"PutRequest": {"Item": behind_item(number, version)}} for number in numbers]}))
+    if answer["UnprocessedItems"]:
+        raise AssertionError("not all items were written")
+
+
+def make_behind(daemon):
+    daemon.create_table(
+        "Behind", more_attributes=[{"AttributeName": name, "AttributeType": "S"} for name in ("c", "d")],
+        GlobalSecondaryIndexes=[{"IndexName": name, "KeySchema": [{"AttributeName": key, "KeyType": "HASH"}],
+                                 "Projection": projection} for name, (key, projection) in BEHIND_INDEXES.items()])
+    put_behind(daemon, 0)
+
+
+def expected_behind(name, versions):
+    """The entries of an index of the table "Behind", if the items have these versions."""
+    key, projection = BEHIND_INDEXES[name]
+    kept = {"KEYS_ONLY": {"id", "c"}, "INCLUDE": {"id", "d", "s", "t"}}.get(projection["ProjectionType"])
+    items = [behind_item(number, version) for number, version in versions.items()]
+    return {item["id"]["S"]: {attribute: value for attribute, value in item.items() if kept is None or attribute in kept}
+            for item in items if key in item}
+
+
+def scan_behind(daemon, name):
+    found, start = {}, {}
+    while True:
+        page = check(daemon.json_call("Scan", TableName="Behind", IndexName=name, **start))
+        for item in page["Items"]:
+            if item["id"]["S"] in found:
+                raise AssertionError(f"{name} has two entries of one item: {item['id']}")
+            found[item["id"]["S"]] = item
+        if "LastEvaluatedKey" not in page:
+            return found
+        start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+
+
 def read_stream(daemon, arn):
     """Events and new values of all records."""
     found = []
@@ -117,7 +173,7 @@ def read_stream(daemon, arn):
     return found
 
 
-def make(archive):
+def make(archive, with_backlog):
     with tempfile.TemporaryDirectory(prefix="armature_golden_") as directory:
         data = f"{directory}/data"
         with Daemon(ARGS.armatured, data_dir=data) as daemon:
@@ -137,6 +193,8 @@ def make(archive):
             make_stream(daemon)
             make_expiring(daemon)
             make_unwritten(daemon)
+            if with_backlog:
+                make_behind(daemon)
             wait_for_index(daemon, "red", 7)
             daemon.stop()
         # A restart moves the rows in the log to table files.
@@ -144,6 +202,10 @@ def make(archive):
             put(daemon, range(20, 30))
             check(daemon.json_call("DeleteItem", TableName="Golden", Key={"pk": {"S": "p0"}, "sk": {"N": "0"}}))
             check(daemon.json_call("DeleteItem", TableName="Streamed", Key={"id": {"S": "a"}}))
+            if with_backlog:
+                # The answer comes before the indexes have applied these large changes.
+                put_behind(daemon, 1)
+                check(daemon.json_call("DeleteItem", TableName="Behind", Key={"id": {"S": "0"}}))
             daemon.process.kill()
             daemon.process.wait()
         with tarfile.open(archive, "w:gz") as tar:
@@ -167,10 +229,60 @@ class Upgrade(unittest.TestCase):
                         self.check_stream(daemon, not archive.name.startswith(WITHOUT_STREAMS))
                         if not archive.name.startswith(WITHOUT_UNWRITTEN):
                             self.check_unwritten(daemon, turn)
+                        if archive.name == WITH_BACKLOG:
+                            self.await_behind(daemon, {number: 1 for number in range(1, BEHIND_ITEMS)})
                         self.assertEqual(daemon.stop(), 0)
                     # From the first start on, daemons of older formats refuse the directory.
                     self.assertIn(f"format: {PRESENT_FORMAT}\n", pathlib.Path(directory, "data/armature.format").read_text())
                 self.check_indexes(directory + "/data")
+
+    def test_records_of_two_formats_are_applied_after_a_kill(self):
+        with tempfile.TemporaryDirectory(prefix="armature_golden_") as directory:
+            with tarfile.open(DIRECTORIES / WITH_BACKLOG) as tar:
+                tar.extractall(directory)
+            data = directory + "/data"
+            if not has_fault_points(ARGS.armatured):
+                self.skipTest("the daemon was built without fault points")
+            # Nothing is applied while the file is locked, so records of this build follow those of format 5.
+            gate = pathlib.Path(directory, "gate")
+            gate.touch()
+            with open(gate, "rb") as held:
+                fcntl.flock(held, fcntl.LOCK_EX)
+                environment = {**os.environ, "ARMATURE_FAULT_POINT": f"applier.before_write@{gate}"}
+                with Daemon(ARGS.armatured, data_dir=data, env=environment) as daemon:
+                    put_behind(daemon, 2, range(0, BEHIND_ITEMS, 2))
+                    check(daemon.json_call("DeleteItem", TableName="Behind", Key={"id": {"S": "1"}}))
+                    daemon.process.kill()
+                    daemon.process.wait()
+            self.assertEqual(self.versions_of_waiting_records(data), {1, 2})
+            versions = {number: 2 - number % 2 for number in range(BEHIND_ITEMS) if number != 1}
+            # The first of these daemons dies when it has applied some.
+            environment = {**os.environ, "ARMATURE_FAULT_POINT": "applier.after_write:2"}
+            with Daemon(ARGS.armatured, data_dir=data, env=environment) as daemon:
+                daemon.process.wait(WAIT_S)
+            with Daemon(ARGS.armatured, data_dir=data) as daemon:
+                self.await_behind(daemon, versions)
+                self.assertEqual(daemon.stop(), 0)
+            self.check_indexes(data)
+
+    def versions_of_waiting_records(self, data_dir):
+        """Versions of the change records of the table "Behind" that no index has applied."""
+        def inspect(*words):
+            done = subprocess.run([ARGS.armature, "inspect", *words, "--data-dir", data_dir, "--output", "json"],
+                                  capture_output=True, text=True, timeout=WAIT_S, check=True)
+            return json.loads(done.stdout)
+
+        table = next(each for each in inspect("catalog")["Tables"] if each["TableName"] == "Behind")
+        cursor = max(index.get("Cursor", 0) for index in table["GlobalIndexes"])
+        records = inspect("log", "--table-name", "Behind", "--from", str(cursor + 1))["Records"]
+        return {record["Version"] for record in records}
+
+    def await_behind(self, daemon, versions):
+        deadline = time.monotonic() + WAIT_S
+        for name in BEHIND_INDEXES:
+            expected = expected_behind(name, versions)
+            while (found := scan_behind(daemon, name)) != expected:
+                self.assertLess(time.monotonic(), deadline, f"{name}: {sorted(found)}, expected {sorted(expected)}")
 
     def check_unwritten(self, daemon, written):
         items = [{"id": {"S": str(number)}, "color": {"S": "red"}} for number in range(written + 1)]
@@ -240,8 +352,9 @@ if __name__ == "__main__":
     parser.add_argument("--armatured", required=True)
     parser.add_argument("--armature")
     parser.add_argument("--make", metavar="FILE", help="make a directory with this build, and test nothing")
+    parser.add_argument("--with_backlog", action="store_true", help="of --make: with change records that wait")
     ARGS, rest = parser.parse_known_args()
     if ARGS.make:
-        make(ARGS.make)
+        make(ARGS.make, ARGS.with_backlog)
     else:
         unittest.main(argv=[sys.argv[0], *rest])

@@ -50,6 +50,11 @@ class WriteUnit {
   WriteUnit(WriteUnit&&) = default;
   WriteUnit& operator=(WriteUnit&&) = default;
 
+  // Makes room for `rows` rows of `bytes` in all.
+  void Reserve(size_t rows, size_t bytes) {
+    ops_.reserve(rows);
+    bytes_.reserve(bytes);
+  }
   void Put(const Keyspace& keyspace, std::string_view key, std::string_view value) { Put(keyspace, key, value, {}); }
   // The value in two parts, which the caller need not join.
   void Put(const Keyspace& keyspace, std::string_view key, std::string_view value_begin, std::string_view value_end) {

@@ -98,10 +98,10 @@ absl::StatusOr<bool> BacklogCount::CountSome(TableId table_id, ChangeSequence* a
     from = std::min(from.value_or(applied), applied);
   }
   if (indexes.empty()) return true;
-  const auto count = [&](ChangeSequence sequence, std::string_view record) {
+  const auto count = [&](ChangeSequence sequence, std::string_view record) -> absl::StatusOr<size_t> {
     CountRecord(indexes, sequence, record);
     *after = sequence;
-    return absl::OkStatus();
+    return record.size();
   };
   const absl::StatusOr<ChangeLog::ReadOutcome> read =
       log_->Read(table_id, std::max(*after, *from), log_->opened_at(), kReadRecordsMax, kReadBytesMax, count);

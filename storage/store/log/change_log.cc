@@ -104,7 +104,7 @@ ChangeSequence SequenceTickets::last_taken() const {
 
 absl::StatusOr<ChangeLog::ReadOutcome> ChangeLog::Read(
     TableId table, ChangeSequence after, ChangeSequence up_to, size_t records_max, size_t bytes_max,
-    absl::FunctionRef<absl::Status(ChangeSequence, std::string_view)> fn) const {
+    absl::FunctionRef<absl::StatusOr<size_t>(ChangeSequence, std::string_view)> fn) const {
   const std::string lower = LogKey(table, ChangeSequence(after.value() + 1));
   const std::string upper = LogKey(table, ChangeSequence(up_to.value() + 1));
   const rocksdb::Slice lower_slice(lower);
@@ -121,10 +121,10 @@ absl::StatusOr<ChangeLog::ReadOutcome> ChangeLog::Read(
     if (outcome.records == records_max || bytes >= bytes_max) return outcome;
     const std::optional<ChangeSequence> sequence = SequenceOfLogKey(ToView(it->key()));
     if (!sequence.has_value()) return DataLossError("log: a key is not 12 bytes long");
-    ARM_RETURN_IF_ERROR(fn(*sequence, ToView(it->value())));
+    ARM_ASSIGN_OR_RETURN(const size_t made, fn(*sequence, ToView(it->value())));
     outcome.read_through = *sequence;
     ++outcome.records;
-    bytes += it->value().size();
+    bytes += made;
   }
   ARM_RETURN_IF_ERROR(FromRocks(it->status(), Cat("read change log of table ", table.value())));
   outcome.read_through = std::max(up_to, after);

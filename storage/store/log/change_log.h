@@ -135,11 +135,12 @@ class ChangeLog {
     size_t records = 0;
   };
   // Calls fn(sequence, record) for the records of `table` in (after, up_to], in order. Stops after `records_max`
-  // records or once `bytes_max` bytes were read. Seeks to `after`, never to the table's first key.
+  // records or once the numbers that fn returned, the bytes that it made of each record, add up to `bytes_max`. Seeks
+  // to `after`, never to the table's first key.
   // Errors: DataLoss, or what fn returned.
-  absl::StatusOr<ReadOutcome> Read(TableId table, ChangeSequence after, ChangeSequence up_to, size_t records_max,
-                                   size_t bytes_max,
-                                   absl::FunctionRef<absl::Status(ChangeSequence, std::string_view)> fn) const;
+  absl::StatusOr<ReadOutcome> Read(
+      TableId table, ChangeSequence after, ChangeSequence up_to, size_t records_max, size_t bytes_max,
+      absl::FunctionRef<absl::StatusOr<size_t>(ChangeSequence, std::string_view)> fn) const;
 
   // Removes the records of `table` up to and including `through`, without fsync: cursors skip records that a crash
   // brings back.

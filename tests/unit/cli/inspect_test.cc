@@ -17,6 +17,7 @@
 #include "storage/codec/key_codec.h"
 #include "storage/codec/stored_item.h"
 #include "storage/store/meta_keys.h"
+#include "tests/support/repeating_change_record.h"
 #include "tools/armature/command.h"
 #include "tools/armature/inspect/record_json.h"
 #include "tools/armature/message_json.h"
@@ -177,10 +178,11 @@ TEST_F(InspectTest, LogRecordsNameTableAndIndexes) {
   record.base_key = base_key;
   record.index_changes.push_back({IndexId(7), false, index_key, value, 1, 40});
   record.index_changes.push_back({IndexId(9), true, index_key, "", -1, -40});
-  const std::string bytes = codec::EncodeChangeRecord(record);
+  const std::string bytes = test::RepeatingChangeRecord(record);
   const Decoded decoded = DecodeLogRecord(store::LogKey(TableId(5), ChangeSequence(12)), bytes, tables_);
   EXPECT_THAT(decoded.problems, IsEmpty());
   EXPECT_EQ(decoded.json["Sequence"], 12);
+  EXPECT_EQ(decoded.json["Version"], 1);
   EXPECT_EQ(decoded.json["TableName"], "Orders");
   EXPECT_EQ(decoded.json["DateTime"], 1'700'000'000.123);
   EXPECT_EQ(ComponentsText(decoded.json["BaseKey"]["Components"]), "pk=S:a, sk=N:7");
@@ -198,6 +200,26 @@ TEST_F(InspectTest, LogRecordsNameTableAndIndexes) {
   EXPECT_THAT(unknown.problems, ElementsAre(HasSubstr("change record: ")));
   EXPECT_EQ(unknown.json["TableId"], 8);
   EXPECT_THAT(DecodeLogRecord("short", bytes, tables_).problems, ElementsAre(HasSubstr("key of the log")));
+}
+
+TEST_F(InspectTest, LogRecordsOfThePresentVersionShowWholeRows) {
+  const codec::CanonicalItem item = Item(kItem);
+  const std::string base_key = TableKey(item);
+  const std::string index_key = GlobalKey(item);
+  const codec::ItemExcerpt excerpt{{item.bytes}, /*is_whole=*/true, item.api_size, item.compact_numbers};
+  codec::ItemChange change;
+  change.base_key = base_key;
+  change.indexes.push_back({IndexId(7), index_key, index_key, &excerpt, 1, 40});
+  const std::string bytes = codec::EncodeItemChange(change);
+  const Decoded decoded = DecodeLogRecord(store::LogKey(TableId(5), ChangeSequence(12)), bytes, tables_);
+  EXPECT_THAT(decoded.problems, IsEmpty());
+  EXPECT_EQ(decoded.json["Version"], 2);
+  const Json& changes = decoded.json["Changes"];
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0]["Kind"], "DELETE");
+  EXPECT_EQ(changes[0]["ByteDelta"], 40);
+  EXPECT_EQ(changes[1]["Kind"], "PUT");
+  EXPECT_EQ(changes[1]["Item"]["n"]["N"], "-1.5");
 }
 
 TEST_F(InspectTest, TablesHaveFamiliesTotalsAndCursors) {

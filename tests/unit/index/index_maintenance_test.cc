@@ -1,10 +1,22 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "index/gsi_applier.h"
 #include "index/index_delta.h"
+#include "index/index_entry.h"
 #include "storage/codec/change_codec.h"
+#include "storage/codec/stored_item.h"
 #include "storage/model/limits.h"
+#include "tests/support/repeating_change_record.h"
 #include "tests/unit/index/index_test_util.h"
+#include "tests/unit/model/random_seed.h"
 
 namespace armature::index::index_maintenance_test {
 
@@ -31,15 +43,17 @@ class IndexMaintenanceTest : public testing::Test {
     applier_ = std::make_unique<GsiApplier>(database_.get());
   }
 
-  const Table& table() const { return *snapshot_->Find("t"); }
+  const Table& table() const { return *snapshot_->Find(name_); }
   TableId id() const { return table().descriptor.id; }
   const store::Index& by_l() const { return table().local_indexes[0]; }
   const store::Index& by_g() const { return table().global_indexes[0]; }
   const store::Index& by_h() const { return table().global_indexes[1]; }
 
   using Item = std::vector<std::pair<std::string, std::string>>;
+  // Encoding of change records: the present one, or that of formats 1 to 5.
+  enum class Encoding { kPresent, kRepeating };
   // Changes one item. An empty list means no item.
-  ChangeSequence Write(const Item& before, const Item& after) {
+  ChangeSequence Write(const Item& before, const Item& after, Encoding encoding = Encoding::kPresent) {
     const std::string old_bytes = before.empty() ? "" : StringItem(before);
     const std::string new_bytes = after.empty() ? "" : StringItem(after);
     std::optional<model::ItemView> old_view;
@@ -57,6 +71,10 @@ class IndexMaintenanceTest : public testing::Test {
                          IndexDelta(table().local_indexes, key, old_view, new_view), &unit);
     RecordGlobalIndexChanges(table(), base_key, 1234, IndexDelta(table().global_indexes, key, old_view, new_view),
                              &unit);
+    if (encoding == Encoding::kRepeating && unit.has_record()) {
+      const std::string present = unit.record();
+      unit.SetChangeRecord(id(), test::RepeatingChangeRecord(*codec::ParseChangeRecord(present)));
+    }
     const absl::StatusOr<ChangeSequence> sequence = store::CommitAndWait(database_.get(), std::move(unit));
     EXPECT_TRUE(sequence.ok()) << sequence.status();
     return *sequence;
@@ -73,7 +91,7 @@ class IndexMaintenanceTest : public testing::Test {
   size_t LogRecords() {
     store::ChangeLog& log = database_->change_log();
     const auto outcome = log.Read(id(), ChangeSequence(0), log.watermark(), 1u << 20, 1u << 30,
-                                  [](ChangeSequence, std::string_view) { return absl::OkStatus(); });
+                                  [](ChangeSequence, std::string_view record) { return record.size(); });
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     return outcome->records;
   }
@@ -95,6 +113,7 @@ class IndexMaintenanceTest : public testing::Test {
     EXPECT_EQ(index.keyspace.stats->bytes(), bytes);
   }
 
+  std::string name_ = "t";
   const test::TempDir dir_;
   std::unique_ptr<store::Database> database_ = store::OpenDatabase(store::TestOptions(dir_.path("data")));
   std::shared_ptr<const store::CatalogSnapshot> snapshot_;
@@ -205,6 +224,100 @@ TEST_F(IndexMaintenanceTest, CursorsSurviveReopenAndNothingIsAppliedTwice) {
   EXPECT_EQ(Keys(by_g()).size(), 2u);
 }
 
+// An upgraded directory has records of both versions in its log. They are applied once and in order, wherever the
+// process ends between two runs.
+TEST_F(IndexMaintenanceTest, RecordsOfBothVersionsAreAppliedInTheirOrder) {
+  std::mt19937_64 rng(PrintedTestSeed());
+  const auto below = [&rng](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng); };
+  std::map<std::string, Item> items;
+  int repeating = 0;
+  constexpr int kWrites = 400;
+  for (int i = 0; i < kWrites; ++i) {
+    const std::string sk = std::to_string(below(5));
+    Item after;
+    if (below(5) > 0) {
+      after = {{"a", std::string(below(3), 'x')}, {"pk", "p"}, {"sk", sk}};
+      if (below(3) > 0) after.emplace_back("g", std::to_string(below(3)));
+      if (below(3) > 0) after.emplace_back("h", std::to_string(below(3)));
+    }
+    if (items[sk].empty() && after.empty()) continue;
+    const Encoding encoding = below(2) == 0 ? Encoding::kPresent : Encoding::kRepeating;
+    repeating += encoding == Encoding::kRepeating ? 1 : 0;
+    Write(items[sk], after, encoding);
+    items[sk] = after;
+    if (below(40) == 0) Apply();
+    if (below(40) == 0) Reopen();
+  }
+  EXPECT_GT(repeating, 0);
+  Apply();
+  std::map<const store::Index*, std::vector<std::string>> keys;
+  std::map<const store::Index*, int64_t> bytes;
+  for (const auto& [sk, item] : items) {
+    if (item.empty()) continue;
+    const std::string item_bytes = StringItem(item);
+    for (const store::Index* const index : {&by_g(), &by_h()}) {
+      const std::optional<Entry> entry = MakeEntry(*index, table().descriptor.key, model::ItemView(item_bytes));
+      if (!entry.has_value()) continue;
+      keys[index].push_back(entry->key);
+      bytes[index] += static_cast<int64_t>(entry->item.api_size);
+      EXPECT_EQ(store::ValueOf(*database_, index->keyspace, entry->key), codec::EncodeStoredItem(entry->item));
+    }
+  }
+  for (const store::Index* const index : {&by_g(), &by_h()}) {
+    std::sort(keys[index].begin(), keys[index].end());
+    EXPECT_EQ(Keys(*index), keys[index]);
+    ExpectTotals(*index, static_cast<int64_t>(keys[index].size()), bytes[index]);
+    EXPECT_EQ(index->progress->backlog().load().records, 0u);
+    EXPECT_EQ(index->progress->backlog().load().bytes, 0u);
+  }
+}
+
+// A record names its indexes by ids. An index that was removed, or is not known, is passed over.
+TEST_F(IndexMaintenanceTest, ChangesOfOtherIndexesArePassedOver) {
+  const std::string item = StringItem({{"g", "1"}, {"pk", "p"}, {"sk", "s"}});
+  std::vector<store::Index> indexes = {by_g(), by_g()};
+  indexes[1].descriptor.id = IndexId(4'000'000'000);
+  indexes[1].progress = nullptr;
+  const std::vector<EntryChange> changes =
+      IndexDelta(indexes, table().descriptor.key, std::nullopt, model::ItemView(item));
+  ASSERT_EQ(changes.size(), 2u);
+  for (const bool is_known_first : {true, false}) {
+    WriteUnit unit(snapshot_);
+    const std::vector<EntryChange> ordered = {changes[is_known_first ? 0 : 1], changes[is_known_first ? 1 : 0]};
+    RecordGlobalIndexChanges(table(), HashedKey({"p"}, {"s"}), 1234, ordered, &unit);
+    ASSERT_TRUE(store::CommitAndWait(database_.get(), std::move(unit)).ok());
+    Apply();
+    EXPECT_EQ(Keys(by_g()), std::vector<std::string>{HashedKey({"1"}, {"p", "s"})});
+  }
+}
+
+// A record holds a large item once. The rows that are made of it for 20 indexes count in the bound of a run.
+TEST_F(IndexMaintenanceTest, RunsAreBoundedByTheirRows) {
+  model::TableDescriptor wide = store::PlainTable("wide");
+  for (size_t i = 0; i < model::kGlobalIndexesMax; ++i) {
+    wide.global_indexes.push_back(
+        store::MakeIndex(Cat("index", i), model::IndexKind::kGlobal, store::StringKey({"g"}, {})));
+  }
+  store::CreateActive(database_.get(), wide);
+  snapshot_ = database_->catalog();
+  name_ = "wide";
+  constexpr int kItems = 3;
+  for (int i = 0; i < kItems; ++i) {
+    Write({}, {{"a", std::string(400'000, 'x')}, {"g", "1"}, {"pk", "p"}, {"sk", std::to_string(i)}});
+  }
+  for (size_t run = 1; run < kItems; ++run) {
+    const absl::StatusOr<bool> drained = applier_->RunOnce(id());
+    ASSERT_TRUE(drained.ok()) << drained.status();
+    EXPECT_FALSE(*drained);
+    EXPECT_EQ(Keys(table().global_indexes.back()).size(), run) << "the rows of one item are more than a run takes";
+  }
+  Apply();
+  for (const store::Index& index : table().global_indexes) {
+    EXPECT_EQ(index.keyspace.stats->items(), kItems);
+    EXPECT_EQ(index.progress->backlog().load().bytes, 0u);
+  }
+}
+
 TEST_F(IndexMaintenanceTest, AnIndexAheadOfAnotherSkipsWhatItHas) {
   const ChangeSequence first = Write({}, {{"g", "1"}, {"h", "1"}, {"pk", "p"}, {"sk", "1"}});
   by_g().progress->Advance(first);  // as if by_g had been built from the table
@@ -253,7 +366,7 @@ TEST_F(IndexMaintenanceTest, ATableWithADamagedRecordDelaysNoOther) {
   for (int i = 0; i < 100; ++i) {
     Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", std::to_string(i)}});
     WriteUnit unit(snapshot_);
-    unit.SetChangeRecord(snapshot_->Find("other")->descriptor.id, codec::EncodeChangeRecord({}));
+    unit.SetChangeRecord(snapshot_->Find("other")->descriptor.id, test::RepeatingChangeRecord({}));
     const absl::StatusOr<ChangeSequence> sequence = store::CommitAndWait(database_.get(), std::move(unit));
     ASSERT_TRUE(sequence.ok()) << sequence.status();
     absl::Notification applied;
@@ -342,7 +455,7 @@ TEST_F(IndexMaintenanceTest, TablesAreAppliedInParallel) {
   // Appended while the table has a run: applied after it, and by nobody else.
   const ChangeSequence second = Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", "1"}});
   WriteUnit unit(snapshot_);
-  unit.SetChangeRecord(other.descriptor.id, codec::EncodeChangeRecord({}));
+  unit.SetChangeRecord(other.descriptor.id, test::RepeatingChangeRecord({}));
   const absl::StatusOr<ChangeSequence> sequence = store::CommitAndWait(database_.get(), std::move(unit));
   ASSERT_TRUE(sequence.ok()) << sequence.status();
   EXPECT_TRUE(store::Eventually([&] { return other.global_indexes[0].progress->applied() >= *sequence; }));

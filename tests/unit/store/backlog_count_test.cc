@@ -14,6 +14,7 @@
 #include "rocksdb/db.h"
 #include "storage/codec/change_codec.h"
 #include "storage/store/rocks_db.h"
+#include "tests/support/repeating_change_record.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store::backlog_count_test {
@@ -62,7 +63,7 @@ TEST(BacklogCount, ALogThatCannotBeReadIsCountedUpToThere) {
     record.base_key = "row";
     record.index_changes = {change};
     WriteUnit unit(snapshot);
-    unit.SetChangeRecord(snapshot->Find("t")->descriptor.id, codec::EncodeChangeRecord(record));
+    unit.SetChangeRecord(snapshot->Find("t")->descriptor.id, test::RepeatingChangeRecord(record));
     unit.AddToBacklog(&index().progress->backlog(), codec::RowBytes(change));
     ASSERT_TRUE(CommitAndWait(database.get(), std::move(unit)).ok());
   }

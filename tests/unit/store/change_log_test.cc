@@ -30,9 +30,9 @@ class ChangeLogTest : public testing::Test {
     Result result;
     const auto outcome =
         database_->change_log().Read(table, ChangeSequence(after), database_->change_log().watermark(), records_max,
-                                     bytes_max, [&](ChangeSequence sequence, std::string_view) {
+                                     bytes_max, [&](ChangeSequence sequence, std::string_view record) {
                                        result.sequences.push_back(sequence.value());
-                                       return absl::OkStatus();
+                                       return record.size();
                                      });
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     result.outcome = *outcome;

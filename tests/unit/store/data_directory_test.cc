@@ -29,7 +29,7 @@ TEST(DataDirectory, FreshOneIsMadeWithAnIdOfItsOwn) {
   EXPECT_EQ((*opened)->database_id().size(), 36u);
   EXPECT_EQ((*opened)->db_path(), dir.path("a/b") + "/db");
   EXPECT_EQ(ReadFile(dir.path("a/b") + "/armature.format"),
-            "armature database\nformat: 5\ndatabase: " + (*opened)->database_id() + "\n");
+            "armature database\nformat: 6\ndatabase: " + (*opened)->database_id() + "\n");
 }
 
 TEST(DataDirectory, OlderFormatIsRaisedWhenAsked) {
@@ -42,9 +42,9 @@ TEST(DataDirectory, OlderFormatIsRaisedWhenAsked) {
   EXPECT_EQ((*opened)->format_version(), 1);
   EXPECT_EQ(ReadFile(dir.path("data/armature.format")), old) << "a start may still fail";
   ASSERT_TRUE((*opened)->RaiseFormat().ok());
-  EXPECT_EQ((*opened)->format_version(), 5);
+  EXPECT_EQ((*opened)->format_version(), 6);
   EXPECT_EQ(ReadFile(dir.path("data/armature.format")),
-            "armature database\nnote: hello\nformat: 5\ndatabase: abc\nlogs: 1\n");
+            "armature database\nnote: hello\nformat: 6\ndatabase: abc\nlogs: 1\n");
 }
 
 unsigned ModeOf(const std::string& path) {

@@ -43,9 +43,9 @@ class DeletedRangeTest : public testing::Test {
     std::vector<uint64_t> seen;
     const absl::StatusOr<ChangeLog::ReadOutcome> outcome =
         database->change_log().Read(kTable, ChangeSequence(after), ChangeSequence(kLast), kNoBound, kNoBound,
-                                    [&](ChangeSequence sequence, std::string_view) {
+                                    [&](ChangeSequence sequence, std::string_view record) {
                                       seen.push_back(sequence.value());
-                                      return absl::OkStatus();
+                                      return record.size();
                                     });
     // Each record was there, in order, up to the error.
     for (size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], kTrimmed + 1 + i);

@@ -128,7 +128,8 @@ Json ChangeToJson(const codec::IndexRowChange& change, const model::TableDescrip
   json["IndexId"] = change.index.value();
   if (index != nullptr) json["IndexName"] = index->name;
   json["Kind"] = change.is_delete ? "DELETE" : "PUT";
-  const Decoded row = change.is_delete ? DecodeKey(change.key, layout) : DecodeRow(change.key, change.value, layout);
+  const Decoded row = change.is_delete ? DecodeKey(change.key, layout)
+                                       : DecodeRow(change.key, Cat(change.value_head, change.value), layout);
   json.update(row.json);
   json["ItemDelta"] = change.item_delta;
   json["ByteDelta"] = change.byte_delta;
@@ -414,6 +415,7 @@ Decoded DecodeLogRecord(std::string_view key, std::string_view value, const Tabl
     decoded.problems.emplace_back(Sv(record.status().message()));
     return decoded;
   }
+  decoded.json["Version"] = static_cast<int>(value.front());
   decoded.json["DateTime"] = Seconds(record->time_ms);
   Decoded base = DecodeKey(record->base_key, table == nullptr ? KeyLayout() : LayoutOfTable(*table));
   Append(base.problems, "item", &decoded.problems);
