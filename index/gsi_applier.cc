@@ -42,8 +42,8 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // Adds the changes of a record. Returns the bytes of their rows, or those of the record if it has less: a record may
-  // have one item for many rows. Errors: DataLoss.
+  // Adds the changes of a record. Returns the bytes of their rows, or those that it keeps if they are more: a record
+  // may have one item for many rows, and rows of indexes that are not in the group. Errors: DataLoss.
   absl::StatusOr<size_t> Add(ChangeSequence sequence, std::string_view bytes) {
     Record& record = records_.emplace_back();
     record.bytes.assign(bytes);
@@ -56,8 +56,9 @@ class Run {
       is_used = true;
       row_bytes += codec::RowBytes(change);
     }
+    const size_t kept_bytes = bytes.size() + (record.joined == nullptr ? 0 : record.joined->size());
     if (!is_used) records_.pop_back();
-    return std::max(row_bytes, bytes.size());
+    return std::max(row_bytes, kept_bytes);
   }
 
   // Recomputes the totals from the stored rows. For a run of one index, which is under construction: it may hold

@@ -31,6 +31,14 @@ const engine::Operation* UnaryOperation::FactsOf(std::string_view prefix, const 
   return facts;
 }
 
+uint64_t TakeChangeSequence(google::protobuf::Message* response) {
+  const google::protobuf::FieldDescriptor* const field = response->GetDescriptor()->FindFieldByName("change_sequence");
+  if (field == nullptr) return 0;
+  const uint64_t sequence = response->GetReflection()->GetUInt64(*response, field);
+  response->GetReflection()->ClearField(response, field);
+  return sequence;
+}
+
 std::shared_ptr<UnaryOperation::Messages> UnaryOperation::NewMessages() const {
   auto messages = std::make_shared<Messages>();
   messages->request.reset(request_.New());

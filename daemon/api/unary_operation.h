@@ -3,6 +3,7 @@
 
 // An operation over API messages, independent of its front end: gRPC and JSON provide the request and send the answer.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -118,6 +119,9 @@ engine::Callback<Result> AnswerIn(Message* to, Finished done,
     std::move(done)(result.status());
   };
 }
+
+// Takes the position of the writes out of a response, if it has one. In the original protocol it is no member. 0: none.
+uint64_t TakeChangeSequence(google::protobuf::Message* response);
 
 // The same for an operation without a result.
 inline engine::Callback<engine::Nothing> AnswerNothing(Finished done) {

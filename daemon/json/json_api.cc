@@ -1,7 +1,6 @@
 #include "daemon/json/json_api.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -43,15 +42,6 @@ std::string DocumentOf(const google::protobuf::Message& answer) {
   JsonWriter writer;
   WriteAnswer(answer, &writer);
   return writer.Take();
-}
-
-// Takes the position of the writes out of an answer, if it has one: in this protocol it is a header.
-uint64_t TakeChangeSequence(google::protobuf::Message* answer) {
-  const google::protobuf::FieldDescriptor* const field = answer->GetDescriptor()->FindFieldByName("change_sequence");
-  if (field == nullptr || !answer->GetReflection()->HasField(*answer, field)) return 0;
-  const uint64_t sequence = answer->GetReflection()->GetUInt64(*answer, field);
-  answer->GetReflection()->ClearField(answer, field);
-  return sequence;
 }
 
 }  // namespace

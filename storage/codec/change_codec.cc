@@ -245,7 +245,8 @@ class ChangeReader {
     for (; count > 0; --count) {
       uint64_t skipped = 0;
       model::RawAttribute attribute;
-      if (!TakeLeastVarint(&rest_, &skipped)) return false;
+      // Each attribute has at least a byte.
+      if (!TakeLeastVarint(&rest_, &skipped) || skipped >= attributes.size()) return false;
       for (++skipped; skipped > 0; --skipped) {
         if (!model::ItemView::TakeRaw(&attributes, &attribute)) return false;
       }

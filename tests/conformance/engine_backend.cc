@@ -240,7 +240,9 @@ class EngineBackend final : public Backend {
                     [messages, &promise](const absl::Status& status) { promise.set_value(status); });
     // Local objects must live until the engine has answered.
     if (const absl::Status status = finished.get(); !status.ok()) return ErrorAnswer(status);
+    const uint64_t sequence = daemon::TakeChangeSequence(messages->response.get());
     Answer answer = MessageAnswer(*messages->response);
+    answer.change_sequence = sequence;
     AddEmptyLists(call.operation, call.request, &answer.body);
     return answer;
   }

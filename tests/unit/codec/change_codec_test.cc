@@ -257,6 +257,16 @@ TEST(CompactChangeCodec, HoldsOnlyAttributesThatAnIndexHas) {
   EXPECT_LT(EncodeItemChange(change).size(), 100u);
 }
 
+TEST(CompactChangeCodec, RefusesPlacesBehindTheLastAttribute) {
+  const std::string item = Letters({1});
+  ASSERT_LT(item.size(), 128u);
+  const std::string head =
+      "020000" + ToHex(std::string(1, static_cast<char>(item.size()))) + ToHex(item) + "01010201610200";
+  EXPECT_TRUE(ParseChangeRecord(FromHex(head + "01" + "00" + "0000")).ok());
+  EXPECT_FALSE(ParseChangeRecord(FromHex(head + "01" + "01" + "0000")).ok());
+  EXPECT_FALSE(ParseChangeRecord(FromHex(head + "01" + "ffffffffffffffffff01" + "0000")).ok()) << "no overflow";
+}
+
 TEST(CompactChangeCodec, RefusesMalformedRecords) {
   const struct {
     const char* what;

@@ -98,7 +98,7 @@ struct RefusedCase {
   std::string_view text;
 };
 constexpr RefusedCase kRefused[] = {
-    {"armature database\nformat: 6\ndatabase: x\n", "has format 6; this build reads formats up to 5"},
+    {"armature database\nformat: 7\ndatabase: x\n", "has format 7; this build reads formats up to 6"},
     {"armature database\nformat: 999\ndatabase: x\n", "use a newer armatured"},
     {"armature database\ndatabase: x\n", "is damaged"},
     {"armature database\nformat: 1\n", "is damaged"},

@@ -155,7 +155,7 @@ TEST_F(InspectorTest, ShowsWhatIsOnlyInTheLogAndChangesNothing) {
     const auto inspector = Inspector::Open(LocalVolume(), path_);
     ASSERT_TRUE(inspector.ok()) << inspector.status();
     EXPECT_THAT((*inspector)->problems(), IsEmpty());
-    EXPECT_EQ((*inspector)->format().version, 5);
+    EXPECT_EQ((*inspector)->format().version, kFormatVersion);
     EXPECT_FALSE((*inspector)->is_new());
     const Walked walked = Walk(**inspector, family());
     EXPECT_EQ(walked.keys.size(), static_cast<size_t>(kRows));
@@ -328,7 +328,7 @@ TEST_F(InspectorTest, ADamagedFormatFileIsAProblemAndANewerFormatARefusal) {
     EXPECT_EQ((*inspector)->problems().size(), 1u);
     EXPECT_EQ(Walk(**inspector, family()).keys.size(), static_cast<size_t>(kRows));
   }
-  WriteFile(path_ + "/armature.format", "armature database\nformat: 6\ndatabase: x\n");
+  WriteFile(path_ + "/armature.format", Cat("armature database\nformat: ", kFormatVersion + 1, "\ndatabase: x\n"));
   EXPECT_TRUE(absl::IsFailedPrecondition(Inspector::Open(LocalVolume(), path_).status()));
 }
 
