@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"net"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -36,11 +39,11 @@ func Open(address string, options ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.TrimSpace(address) == "" {
-		return nil, &ArgumentError{"address", "is empty"}
+	if err := checkAddress(address); err != nil {
+		return nil, err
 	}
 	transport := &channels{}
-	client := &Client{conn: &conn{transport: transport, settings: s}, closes: transport.close}
+	client := &Client{conn: &conn{transport: transport, settings: s}, closes: sync.OnceValue(transport.close)}
 	for range s.connections {
 		connection, err := dial(address, s)
 		if err != nil {
@@ -53,6 +56,27 @@ func Open(address string, options ...Option) (*Client, error) {
 		return client.Session(), nil
 	}
 	return client, nil
+}
+
+// hostAndPort matches an address without a scheme.
+var hostAndPort = regexp.MustCompile(`^(?:\[[^\]]*\]|[^:/,]*)(?::(\d*))?$`)
+
+// checkAddress refuses an address that could never be reached.
+func checkAddress(address string) error {
+	if strings.TrimSpace(address) == "" {
+		return &ArgumentError{"address", "is empty"}
+	}
+	lower := strings.ToLower(address)
+	if strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:") {
+		return &ArgumentError{"address", address + ` is one of HTTP; give "host:port" of gRPC, such as "localhost:7700"`}
+	}
+	// Names with a scheme, such as "dns:///host", are those of gRPC, whose port is 443 by default.
+	if plain := hostAndPort.FindStringSubmatch(address); plain != nil {
+		if port, err := strconv.ParseUint(plain[1], 10, 16); err != nil || port == 0 {
+			return &ArgumentError{"address", address + ` has no port; give "host:port", such as "localhost:7700"`}
+		}
+	}
+	return nil
 }
 
 // New returns a client that calls through a connection of the program's own: a fake, or one with other settings of gRPC.
@@ -69,7 +93,7 @@ func New(connection grpc.ClientConnInterface, options ...Option) (*Client, error
 	return client, nil
 }
 
-// Close closes the connections. Calls that are under way fail.
+// Close closes the connections. Calls that are under way fail. A further Close returns what the first one did.
 func (c *Client) Close() error { return c.closes() }
 
 func (c *channels) close() error {

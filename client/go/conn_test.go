@@ -396,19 +396,30 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 		"no secret":    func() (*Client, error) { return Open("unix:/x", WithAccessKey("id", "")) },
 		"no authority": func() (*Client, error) { return Open("localhost:1", WithTLSFiles("/does/not/exist", "", "")) },
 		"list":         func() (*Client, error) { return Open("localhost:1,nonsense") },
+		"HTTP":         func() (*Client, error) { return Open("http://localhost:1") },
+		"HTTPS":        func() (*Client, error) { return Open("HTTPS://localhost") },
+		"no port":      func() (*Client, error) { return Open("localhost") },
+		"empty port":   func() (*Client, error) { return Open("localhost:") },
+		"port 0":       func() (*Client, error) { return Open("localhost:0") },
+		"large port":   func() (*Client, error) { return Open("localhost:65536") },
+		"IPv6":         func() (*Client, error) { return Open("[::1]") },
 	} {
 		if client, err := open(); err == nil {
 			t.Errorf("%s is accepted", name)
 			_ = client.Close()
 		}
 	}
-	for _, address := range []string{"unix:/x", "localhost:1", "localhost:1, localhost:2", "dns:///localhost:1"} {
+	for _, address := range []string{"unix:/x", "localhost:1", "localhost:1, localhost:2", "dns:///localhost:1", "dns:///localhost", "[::1]:7700"} {
 		client, err := Open(address, WithConnections(2))
 		if err != nil {
 			t.Errorf("%s: %v", address, err)
 			continue
 		}
-		_ = client.Close()
+		for range 2 {
+			if err := client.Close(); err != nil {
+				t.Errorf("%s: %v", address, err)
+			}
+		}
 	}
 	if _, err := Open("unix:/x", WithAccessKey("id", "secret")); err != nil {
 		t.Errorf("a Unix socket is private: %v", err)

@@ -253,6 +253,21 @@ func (b *binder) path(path string) (string, error) {
 	return out.String(), nil
 }
 
+// missing is an expression that the program has left nil. To ignore it would make a conditional write unconditional.
+type missing string
+
+func (m missing) compile(*binder) (string, error) {
+	return "", &ArgumentError{string(m), "is missing"}
+}
+
+// required returns the expression, or one that fails for nil.
+func required(argument string, e Expression) Expression {
+	if e == nil {
+		return missing(argument)
+	}
+	return e
+}
+
 // optional returns the text of an expression that may be absent.
 func (b *binder) optional(e Expression) (*string, error) {
 	if e == nil {

@@ -1,6 +1,7 @@
 package armature
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"testing"
@@ -88,6 +89,33 @@ func TestWrongTextsAreRefused(t *testing.T) {
 	}
 	if _, err := Expr("d = $c", Params{"c": 2}).compile(&b); err != nil || b.unused() != nil {
 		t.Error("a parameter that another expression uses is refused")
+	}
+}
+
+func TestNilExpressionsAreRefusedAndNothingIsSent(t *testing.T) {
+	client, connection := fakeClient(t, errLost)
+	ctx, items, key := context.Background(), client.Table("t"), Key{"id": 1}
+	tx := client.Transaction()
+	tx.Put("t", key, If(nil))
+	for name, call := range map[string]func() error{
+		"put":         func() error { _, err := items.Put(ctx, key, If(nil)); return err },
+		"update":      func() error { _, err := items.Update(ctx, key, nil); return err },
+		"update if":   func() error { _, err := items.Update(ctx, key, Set("a", 1), If(nil)); return err },
+		"delete":      func() error { _, err := items.Delete(ctx, key, If(nil)); return err },
+		"get":         func() error { _, err := items.Get(ctx, key, ProjectExpr(nil)); return err },
+		"query":       func() error { _, err := Collect(items.Query(ctx, nil)); return err },
+		"count":       func() error { _, err := items.Count(ctx, nil); return err },
+		"filter":      func() error { _, err := Collect(items.Scan(ctx, Filter(nil))); return err },
+		"transaction": func() error { return tx.Commit(ctx) },
+	} {
+		err := call()
+		var argument *ArgumentError
+		if !errors.As(err, &argument) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(connection.requests) != 0 {
+		t.Errorf("%d requests", len(connection.requests))
 	}
 }
 

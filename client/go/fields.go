@@ -65,7 +65,7 @@ func makePlan(t reflect.Type) *structPlan {
 		}
 		if !f.IsExported() {
 			if hasTag && plan.err == nil {
-				plan.err = fmt.Errorf("armature: field %s of %s has a tag, but is not exported", f.Name, t)
+				plan.err = tagError("field %s of %s has a tag, but is not exported", f.Name, t)
 			}
 			continue
 		}
@@ -77,7 +77,7 @@ func makePlan(t reflect.Type) *structPlan {
 			made.name = f.Name
 		}
 		if err := made.setOptions(options); err != nil && plan.err == nil {
-			plan.err = fmt.Errorf("armature: field %s of %s: %w", f.Name, t, err)
+			plan.err = tagError("field %s of %s: %v", f.Name, t, err)
 		}
 		plan.fields = append(plan.fields, made)
 	}
@@ -85,11 +85,16 @@ func makePlan(t reflect.Type) *structPlan {
 	for i := range plan.fields {
 		name := plan.fields[i].name
 		if plan.byName[name] != nil && plan.err == nil {
-			plan.err = fmt.Errorf("armature: two fields of %s are the attribute %q", t, name)
+			plan.err = tagError("two fields of %s are the attribute %q", t, name)
 		}
 		plan.byName[name] = &plan.fields[i]
 	}
 	return plan
+}
+
+// tagError is the error of a struct type whose tags are wrong.
+func tagError(format string, values ...any) error {
+	return &ArgumentError{"tag", fmt.Sprintf(format, values...)}
 }
 
 func isStruct(t reflect.Type) bool {

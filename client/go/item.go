@@ -77,6 +77,9 @@ func MarshalItem(v any) (*apiv1.Item, error) {
 	}
 	m, ok := value.GetValue().(*apiv1.AttributeValue_M)
 	if !ok {
+		if _, isNull := value.GetValue().(*apiv1.AttributeValue_Null); isNull {
+			return nil, &MarshalError{Reason: fmt.Sprintf("the item, a %T, is nil", v)}
+		}
 		return nil, &MarshalError{Reason: fmt.Sprintf("%T is not an item: a struct or a map with text keys is needed", v)}
 	}
 	return &apiv1.Item{Attributes: m.M.GetEntries()}, nil

@@ -198,9 +198,20 @@ func TestWrongTagsAreErrors(t *testing.T) {
 			a int `armature:"a"`
 		}{a: 1},
 	} {
-		if _, err := MarshalItem(v); err == nil {
-			t.Errorf("%T has no error", v)
+		_, err := MarshalItem(v)
+		var argument *ArgumentError
+		if !errors.As(err, &argument) {
+			t.Errorf("%T: %v", v, err)
 		}
+	}
+}
+
+func TestANilItemIsSaidToBeNil(t *testing.T) {
+	var none *struct{ A int }
+	_, err := MarshalItem(none)
+	var failed *MarshalError
+	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "is nil") {
+		t.Error(err)
 	}
 }
 

@@ -77,6 +77,7 @@ func (t *Table[T]) queryRequest(condition Expression, options []QueryOption) (*a
 	for _, option := range options {
 		option.applyToQuery(p)
 	}
+	condition = required("condition", condition)
 	p.reserveAll(condition)
 	request := &apiv1.QueryRequest{
 		TableName: t.name, IndexName: optionalString(p.index), Limit: optionalInt(p.pageSize),

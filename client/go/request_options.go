@@ -102,14 +102,14 @@ func (o conditionOption) applyToDelete(p *params) { o(p) }
 func (o conditionOption) applyToAction(p *params) { o(p) }
 
 // If makes a write conditional: without the condition it fails with [ConditionFailedError] and changes nothing.
-// A later If replaces an earlier one.
+// A later If replaces an earlier one. The error of a nil condition is an [ArgumentError].
 func If(condition Expression) interface {
 	PutOption
 	UpdateOption
 	DeleteOption
 	ActionOption
 } {
-	return conditionOption(func(p *params) { p.condition = condition })
+	return conditionOption(func(p *params) { p.condition = required("If", condition) })
 }
 
 // ReturnItemOnFailure puts the item that fails the condition into the error.
@@ -195,7 +195,7 @@ func ProjectExpr(e Expression) interface {
 	QueryOption
 	ScanOption
 } {
-	return readOption(func(p *params) { p.projection = e })
+	return readOption(func(p *params) { p.projection = required("ProjectExpr", e) })
 }
 
 // pagesOption is for queries and scans.
@@ -249,7 +249,7 @@ func Filter(condition Expression) interface {
 	ScanOption
 	WatchOption
 } {
-	return filterOption{condition}
+	return filterOption{required("Filter", condition)}
 }
 
 type queryOption func(*params)

@@ -122,6 +122,7 @@ func (t *Table[T]) Update(ctx context.Context, key Key, update Expression, optio
 	if err != nil {
 		return Written[T]{}, err
 	}
+	update = required("update", update)
 	p.reserveAll(update)
 	text, err := p.optional(update)
 	if err != nil {

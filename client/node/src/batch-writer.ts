@@ -7,6 +7,7 @@ import { WriteRequest } from './generated/messages';
 import type * as types from './generated/types';
 import { encode, Encoded } from './messages';
 import { keyText } from './keys';
+import { checkMembers, Names } from './known';
 import type { CallOptions } from './options';
 import type { ItemInput } from './values';
 
@@ -28,6 +29,8 @@ export interface BatchWriterOptions {
   /** Options of each call. */
   call?: CallOptions;
 }
+
+const NAMES: Names<BatchWriterOptions> = { concurrency: true, dropped: true, keys: true, call: true };
 
 interface Write {
   table: string;
@@ -79,6 +82,7 @@ export class BatchWriter {
     private readonly client: Client,
     private readonly options: BatchWriterOptions = {},
   ) {
+    checkMembers('the options of a batch writer', options, NAMES);
     this.concurrency = options.concurrency ?? 8;
     if (!Number.isInteger(this.concurrency) || this.concurrency < 1) {
       throw new InvalidArgumentError('concurrency must be a positive number');

@@ -6,7 +6,8 @@ import { Attempt, Connection, Method } from './connection';
 import { ArmatureError, InvalidArgumentError, MessageTooLargeError, OutcomeUnknownError } from './errors';
 import { encode } from './messages';
 import type { CallInfo, ObservedCall, Observer } from './observer';
-import type { CallOptions, ClientOptions } from './options';
+import { checkMembers } from './known';
+import { CALL_NAMES, CallOptions, ClientOptions } from './options';
 import { isIdempotent, isRead, RetryPolicy } from './retry';
 import { tablesOf, WriteSession } from './session';
 import { sleep } from './timers';
@@ -105,6 +106,7 @@ export class Caller {
     headers: Readonly<Record<string, string>> | undefined,
     calls: readonly ObservedCall[] = [],
   ): Promise<unknown> {
+    checkMembers('the options of a call', options, CALL_NAMES);
     let attempt = 1;
     try {
       const bytes = encode(method.request, request);

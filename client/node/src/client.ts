@@ -1,5 +1,7 @@
 // The client of a daemon.
 
+import { inspect } from 'node:util';
+
 import { BatchGetter, batchGet } from './batch-get';
 import { BatchWriter, BatchWriterOptions } from './batch-writer';
 import { Caller } from './caller';
@@ -45,7 +47,12 @@ export class Client {
    * turns. @throws InvalidArgumentError for an option outside its range.
    */
   constructor(address: string | readonly string[], options: ClientOptions = {}) {
-    this.caller = new Caller(new Connection(typeof address === 'string' ? [address] : [...address], options), options);
+    this.caller = new Caller(new Connection(Array.isArray(address) ? [...(address as readonly string[])] : [address as string], options), options);
+  }
+
+  /** A log of the client shows its addresses, and not the secret of its access key. */
+  [inspect.custom](): string {
+    return `Client(${this.caller.connection.addresses.join(', ')})`;
   }
 
   /** Closes the connection, and that of all sessions. Outstanding calls fail. */

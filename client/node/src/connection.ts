@@ -4,7 +4,8 @@ import * as grpc from '@grpc/grpc-js';
 
 import { ArmatureError, DeadlineExceededError, InvalidArgumentError } from './errors';
 import { decode, MessageType } from './messages';
-import type { ClientOptions, TlsOptions } from './options';
+import { checkMembers } from './known';
+import { CLIENT_NAMES, ClientOptions, TLS_NAMES, TlsOptions } from './options';
 import { errorOfStatus } from './status';
 
 /** An operation of the API. */
@@ -35,17 +36,35 @@ const FAILED = grpc.connectivityState.TRANSIENT_FAILURE;
 
 const sameBytes = (bytes: Buffer): Buffer => bytes;
 
-function pem(text: string | Buffer | undefined): Buffer | null {
-  return text === undefined ? null : Buffer.from(text);
+/** @throws InvalidArgumentError for a text that is no PEM, such as the name of a file: TLS would fail with every call, and not tell why. */
+function pem(name: string, text: string | Buffer | undefined): Buffer | null {
+  if (text === undefined) return null;
+  if ((typeof text !== 'string' && !(text instanceof Uint8Array)) || !text.includes('-----BEGIN ')) {
+    throw new InvalidArgumentError(`tls.${name} is the content of a PEM file, such as fs.readFileSync('${name}.pem')`);
+  }
+  return Buffer.from(text);
+}
+
+/** @throws InvalidArgumentError for an address that could never be reached. */
+function checkAddress(address: unknown): void {
+  if (typeof address !== 'string') throw new InvalidArgumentError('an address is a text such as "localhost:7700"');
+  if (address === '') throw new InvalidArgumentError('the address is empty');
+  if (/^https?:/i.test(address)) throw new InvalidArgumentError(`the address ${address} is one of HTTP: give "host:port" of gRPC, such as "localhost:7700"`);
+  // Names with a scheme, such as "dns:///host", are those of gRPC, whose port is 443 by default.
+  const plain = /^(?:\[[^\]]*\]|[^:/]*)(?::(\d*))?$/.exec(address);
+  if (plain !== null && !(Number(plain[1]) >= 1 && Number(plain[1]) <= 65535)) {
+    throw new InvalidArgumentError(`the address ${address} has no port: give "host:port", such as "localhost:7700"`);
+  }
 }
 
 function credentialsOf(tls: TlsOptions | boolean | undefined): grpc.ChannelCredentials {
   if (tls === undefined || tls === false) return grpc.credentials.createInsecure();
+  checkMembers('the options of tls', tls === true ? {} : tls, TLS_NAMES);
   const { ca, cert, key } = tls === true ? ({} as TlsOptions) : tls;
   if ((cert === undefined) !== (key === undefined)) {
     throw new InvalidArgumentError('a certificate of the client and its key come together');
   }
-  return grpc.credentials.createSsl(pem(ca), pem(key), pem(cert));
+  return grpc.credentials.createSsl(pem('ca', ca), pem('key', key), pem('cert', cert));
 }
 
 function metadataOf(options: ClientOptions, addresses: readonly string[]): grpc.Metadata {
@@ -74,7 +93,9 @@ export class Connection {
     readonly addresses: readonly string[],
     options: ClientOptions,
   ) {
-    if (addresses.length === 0 || addresses.some((address) => address === '')) throw new InvalidArgumentError('the address is empty');
+    if (addresses.length === 0) throw new InvalidArgumentError('the address is empty');
+    addresses.forEach(checkAddress);
+    checkMembers('the options of a client', options, CLIENT_NAMES);
     this.metadata = metadataOf(options, addresses);
     this.textNumbers = options.numbers === 'text';
     const serverName = typeof options.tls === 'object' ? options.tls.serverName : undefined;

@@ -1,5 +1,6 @@
 // Settings of a client and of a single call.
 
+import type { Names } from './known';
 import type { Observer } from './observer';
 import type { RetryOptions } from './retry';
 
@@ -52,3 +53,11 @@ export interface CallOptions {
   /** Sent with this call. */
   metadata?: Readonly<Record<string, string>>;
 }
+
+export const TLS_NAMES: Names<TlsOptions> = { ca: true, cert: true, key: true, serverName: true };
+
+export const CLIENT_NAMES: Names<ClientOptions> = {
+  timeoutMs: true, retry: true, tls: true, accessKey: true, numbers: true, metadata: true, observers: true, receiveBytesMax: true,
+};
+
+export const CALL_NAMES: Names<CallOptions> = { timeoutMs: true, signal: true, idempotent: true, metadata: true };

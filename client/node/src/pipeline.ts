@@ -8,6 +8,7 @@ import { ArmatureError, DeadlineExceededError, InvalidArgumentError, OutcomeUnkn
 import { PipelineRequest } from './generated/messages';
 import { methods } from './generated/operations';
 import type * as types from './generated/types';
+import { checkMembers, Names } from './known';
 import { encode } from './messages';
 import { isIdempotent, isRead } from './retry';
 import { errorOfRpcStatus } from './status';
@@ -19,6 +20,8 @@ export interface PipelineOptions {
   /** Milliseconds for each operation, and for the connection. Default: those of the client. */
   timeoutMs?: number;
 }
+
+const NAMES: Names<PipelineOptions> = { inFlightMax: true, timeoutMs: true };
 
 const QUEUE_MAX = 100_000;
 
@@ -90,6 +93,7 @@ export class Pipeline {
 
   /** @internal */
   static async open(caller: Caller, options: PipelineOptions = {}): Promise<Pipeline> {
+    checkMembers('the options of a pipeline', options, NAMES);
     const attempt = { deadline: deadlineOf(options.timeoutMs ?? caller.timeoutMs) };
     const limits = { deadline: Infinity };
     return new Pipeline(caller, await caller.connection.bidiStream(methods.pipeline, attempt, limits), options);

@@ -8,6 +8,7 @@
 import { ArmatureError, ThrottlingError, TransactionCanceledException } from './errors';
 import { InvalidArgumentError } from './errors';
 import type { Method } from './connection';
+import { checkMembers, Names } from './known';
 
 export interface RetryOptions {
   /** Number of attempts, with the first one. Default 10. */
@@ -18,12 +19,15 @@ export interface RetryOptions {
   maxMs?: number;
 }
 
+const NAMES: Names<RetryOptions> = { attempts: true, initialMs: true, maxMs: true };
+
 export class RetryPolicy {
   readonly attempts: number;
   private readonly initialMs: number;
   private readonly maxMs: number;
 
   constructor(options: RetryOptions | false = {}) {
+    checkMembers('the options of retry', options === false ? {} : options, NAMES);
     const given = options === false ? { attempts: 1 } : options;
     this.attempts = given.attempts ?? 10;
     this.initialMs = given.initialMs ?? 25;

@@ -4,6 +4,7 @@ import type { Client } from './client';
 import { InvalidArgumentError } from './errors';
 import type { QueryRequest, TableDescription } from './generated/types';
 import { compareKeyValues } from './keys';
+import { checkMembers, Names } from './known';
 import type { CallOptions } from './options';
 import { decodeContinuation, encodeContinuation, identityOf, ShardPosition } from './scatter-continuation';
 import type { Item, ValueInput } from './values';
@@ -36,6 +37,10 @@ export interface ScatterOptions {
   /** Options of each call. */
   call?: CallOptions;
 }
+
+const NAMES: Names<ScatterOptions> = {
+  param: true, shardValue: true, firstShard: true, shards: true, keys: true, pageItemsMax: true, parallelMax: true, continuation: true, call: true,
+};
 
 export interface ScatterPage {
   items: Item[];
@@ -162,6 +167,7 @@ export class ScatterQuery implements AsyncIterable<Item> {
     request: QueryRequest,
     private readonly options: ScatterOptions,
   ) {
+    checkMembers('the options of a sharded query', options, NAMES);
     check(request, options);
     this.pageItemsMax = options.pageItemsMax ?? 1000;
     const first = options.firstShard ?? 1;

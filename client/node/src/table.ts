@@ -4,10 +4,12 @@ import type { Client } from './client';
 import { BatchWriter, BatchWriterOptions } from './batch-writer';
 import { Expression, Params, project } from './expressions';
 import type { QueryRequest, ReturnValues, ScanRequest } from './generated/types';
-import type { CallOptions } from './options';
+import { InvalidArgumentError } from './errors';
+import { checkMembers, Names } from './known';
+import { CALL_NAMES, CallOptions } from './options';
 import { ItemIterable, parallelScan, queryPages, scanPages } from './paginator';
 import { fromStandardSchema, ItemSchema, StandardSchema } from './schema';
-import { ActionOptions, conditionOf } from './transaction';
+import { ACTION_NAMES, ActionOptions, conditionOf } from './transaction';
 import type { Item, ItemInput } from './values';
 
 export interface TableOptions<T extends object, K extends keyof T & string> {
@@ -59,6 +61,26 @@ const RETURN_VALUES: Record<Returned, ReturnValues> = {
   'updated new': 'UPDATED_NEW',
 };
 
+const TABLE_NAMES: Names<TableOptions<Item, string>> = { key: true, schema: true };
+const WRITE_NAMES: Names<WriteOptions> = { ...ACTION_NAMES, ...CALL_NAMES };
+const PUT_NAMES = { ...WRITE_NAMES, returnOld: true } as const;
+const UPDATE_NAMES = { ...WRITE_NAMES, returned: true } as const;
+const GET_NAMES: Names<GetOptions> = { ...CALL_NAMES, consistent: true };
+const QUERY_NAMES: Names<QueryOptions> = {
+  ...CALL_NAMES, index: true, filter: true, projection: true, params: true, names: true, values: true, consistent: true, pageSize: true,
+  startAfter: true, descending: true,
+};
+const { descending: _, ...READ_NAMES } = QUERY_NAMES;
+const SCAN_NAMES: Names<ScanOptions> = { ...READ_NAMES, segments: true };
+
+function returnValuesOf(returned: Returned | undefined): { returnValues?: ReturnValues } {
+  if (returned === undefined) return {};
+  if (!Object.hasOwn(RETURN_VALUES, returned)) {
+    throw new InvalidArgumentError(`returned is one of ${Object.keys(RETURN_VALUES).join(', ')}`);
+  }
+  return { returnValues: RETURN_VALUES[returned] };
+}
+
 function callOf({ timeoutMs, signal, idempotent, metadata }: CallOptions): CallOptions {
   return {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -85,6 +107,12 @@ function readOf(tableName: string, options: ReadOptions): ScanRequest {
   } as ScanRequest;
 }
 
+/** A key as it is sent. A message would leave out an absent one, and the daemon's complaint would be about the attributes. */
+function keyOf(key: unknown): ItemInput {
+  if (typeof key !== 'object' || key === null) throw new InvalidArgumentError('a key is an object');
+  return key as ItemInput;
+}
+
 function schemaOf<T extends object>(given: ItemSchema<T> | StandardSchema<T> | undefined): ItemSchema<T> | undefined {
   return given !== undefined && '~standard' in given ? fromStandardSchema(given) : given;
 }
@@ -107,12 +135,17 @@ export class Table<T extends object = Item, K extends keyof T & string = keyof T
     readonly name: string,
     options: TableOptions<T, K>,
   ) {
+    if (typeof options !== 'object' || options === null || !Array.isArray(options.key) || options.key.length < 1 || options.key.length > 2) {
+      throw new InvalidArgumentError(`a table needs the names of its key attributes: client.table('${name}', { key: ['id'] })`);
+    }
+    checkMembers('the options of a table', options, TABLE_NAMES);
     this.key = options.key;
     this.schema = schemaOf(options.schema);
   }
 
   /** The item as it is written. */
   toItem(record: T): ItemInput {
+    if (typeof record !== 'object' || record === null) throw new InvalidArgumentError('an item is an object');
     return this.schema === undefined ? (record as ItemInput) : this.schema.toItem(record);
   }
 
@@ -126,6 +159,7 @@ export class Table<T extends object = Item, K extends keyof T & string = keyof T
 
   /** Writes an item, in place of the present one. `returnOld`: gives the item that was there. */
   async put(record: T, options: WriteOptions & { returnOld?: boolean } = {}): Promise<T | undefined> {
+    checkMembers('the options of put', options, PUT_NAMES);
     const request = { tableName: this.name, item: this.toItem(record), ...conditionOf(options) };
     const returned = options.returnOld === true ? { returnValues: 'ALL_OLD' as const } : {};
     return this.optional((await this.client.putItem({ ...request, ...returned }, callOf(options))).attributes);
@@ -133,16 +167,18 @@ export class Table<T extends object = Item, K extends keyof T & string = keyof T
 
   /** The item, or undefined. */
   async get(key: Pick<T, K>, options: GetOptions = {}): Promise<T | undefined> {
+    checkMembers('the options of get', options, GET_NAMES);
     const consistent = options.consistent === undefined ? {} : { consistentRead: options.consistent };
-    const request = { tableName: this.name, key: key as ItemInput, ...consistent };
+    const request = { tableName: this.name, key: keyOf(key), ...consistent };
     return this.optional((await this.client.getItem(request, callOf(options))).item);
   }
 
   /** Some attributes of an item. `projection`: an expression, or paths. */
   async getPart(key: Pick<T, K>, projection: string | Expression | readonly string[], options: GetOptions = {}): Promise<Item | undefined> {
+    checkMembers('the options of getPart', options, GET_NAMES);
     const { projectionExpression } = readOf(this.name, { projection });
     const consistent = options.consistent === undefined ? {} : { consistentRead: options.consistent };
-    const request = { tableName: this.name, key: key as ItemInput, ...consistent, projectionExpression: projectionExpression! };
+    const request = { tableName: this.name, key: keyOf(key), ...consistent, projectionExpression: projectionExpression! };
     return (await this.client.getItem(request, callOf(options))).item;
   }
 
@@ -152,13 +188,14 @@ export class Table<T extends object = Item, K extends keyof T & string = keyof T
     update: string | Expression,
     options: WriteOptions & { returned?: Returned } = {},
   ): Promise<Partial<T> | undefined> {
+    checkMembers('the options of update', options, UPDATE_NAMES);
     const { returned } = options;
     const answer = await this.client.updateItem({
       tableName: this.name,
-      key: key as ItemInput,
+      key: keyOf(key),
       updateExpression: update,
       ...conditionOf(options),
-      ...(returned === undefined ? {} : { returnValues: RETURN_VALUES[returned] }),
+      ...returnValuesOf(returned),
     }, callOf(options));
     if (answer.attributes === undefined) return undefined;
     // Updated attributes are a part of an item, which a schema may refuse.
@@ -167,7 +204,8 @@ export class Table<T extends object = Item, K extends keyof T & string = keyof T
 
   /** Deletes an item, if it is there. `returnOld`: gives it. */
   async delete(key: Pick<T, K>, options: WriteOptions & { returnOld?: boolean } = {}): Promise<T | undefined> {
-    const request = { tableName: this.name, key: key as ItemInput, ...conditionOf(options) };
+    checkMembers('the options of delete', options, PUT_NAMES);
+    const request = { tableName: this.name, key: keyOf(key), ...conditionOf(options) };
     const returned = options.returnOld === true ? { returnValues: 'ALL_OLD' as const } : {};
     return this.optional((await this.client.deleteItem({ ...request, ...returned }, callOf(options))).attributes);
   }
@@ -177,6 +215,7 @@ export class Table<T extends object = Item, K extends keyof T & string = keyof T
   }
 
   private queryRequest(keyCondition: string | Expression, options: QueryOptions): QueryRequest {
+    checkMembers('the options of a query', options, QUERY_NAMES);
     return {
       ...readOf(this.name, options),
       keyConditionExpression: keyCondition,
@@ -191,12 +230,13 @@ export class Table<T extends object = Item, K extends keyof T & string = keyof T
   }
 
   /** The number of items of a query. */
-  count(keyCondition: string | Expression, options: QueryOptions = {}): Promise<number> {
+  async count(keyCondition: string | Expression, options: QueryOptions = {}): Promise<number> {
     return this.client.count(this.queryRequest(keyCondition, options), callOf(options));
   }
 
   /** All items. */
   scan(options: ScanOptions = {}): ItemIterable<T> {
+    checkMembers('the options of a scan', options, SCAN_NAMES);
     const request = readOf(this.name, options);
     const { segments = 1 } = options;
     if (segments === 1) return this.items(() => scanPages(this.client, request, callOf(options)), options);
@@ -205,6 +245,7 @@ export class Table<T extends object = Item, K extends keyof T & string = keyof T
 
   /** The items of these keys, in no order; missing ones are left out. */
   async batchGet(keys: readonly Pick<T, K>[], options: GetOptions = {}): Promise<T[]> {
+    checkMembers('the options of batchGet', options, GET_NAMES);
     const consistent = options.consistent === undefined ? {} : { consistentRead: options.consistent };
     const request = { [this.name]: { keys: keys as readonly ItemInput[] as ItemInput[], ...consistent } };
     const found = await this.client.batchGet(request, callOf(options));

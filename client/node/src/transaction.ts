@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from './client';
 import type { Expression, Params } from './expressions';
 import type { Put, TransactWriteItem, TransactWriteItemsResponse } from './generated/types';
+import { checkMembers, Names } from './known';
 import type { CallOptions } from './options';
 import type { ItemInput } from './values';
 
@@ -21,6 +22,8 @@ export interface ActionOptions {
   values?: { [placeholder: string]: unknown };
 }
 
+export const ACTION_NAMES: Names<ActionOptions> = { condition: true, params: true, itemOnFailure: true, names: true, values: true };
+
 type Condition = Omit<Put, 'tableName' | 'item'>;
 
 /** The members of the API for these options. */
@@ -32,6 +35,11 @@ export function conditionOf(options: ActionOptions): Condition {
     ...(options.values === undefined ? {} : { expressionAttributeValues: options.values as Condition['expressionAttributeValues'] }),
     ...(options.itemOnFailure === true ? { returnValuesOnConditionCheckFailure: 'ALL_OLD' as const } : {}),
   };
+}
+
+function actionOf(options: ActionOptions): Condition {
+  checkMembers('the options of an action', options, ACTION_NAMES);
+  return conditionOf(options);
 }
 
 /**
@@ -55,23 +63,23 @@ export class Transaction {
   ) {}
 
   put(tableName: string, item: ItemInput, options: ActionOptions = {}): this {
-    this.actions.push({ put: { tableName, item, ...conditionOf(options) } });
+    this.actions.push({ put: { tableName, item, ...actionOf(options) } });
     return this;
   }
 
   update(tableName: string, key: ItemInput, updateExpression: string | Expression, options: ActionOptions = {}): this {
-    this.actions.push({ update: { tableName, key, updateExpression, ...conditionOf(options) } });
+    this.actions.push({ update: { tableName, key, updateExpression, ...actionOf(options) } });
     return this;
   }
 
   delete(tableName: string, key: ItemInput, options: ActionOptions = {}): this {
-    this.actions.push({ delete: { tableName, key, ...conditionOf(options) } });
+    this.actions.push({ delete: { tableName, key, ...actionOf(options) } });
     return this;
   }
 
   /** Requires a condition of an item that the transaction does not write. */
   check(tableName: string, key: ItemInput, condition: string | Expression, options: ActionOptions = {}): this {
-    this.actions.push({ conditionCheck: { tableName, key, ...conditionOf(options), conditionExpression: condition } });
+    this.actions.push({ conditionCheck: { tableName, key, ...actionOf(options), conditionExpression: condition } });
     return this;
   }
 

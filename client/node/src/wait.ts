@@ -2,6 +2,7 @@
 
 import type { Client } from './client';
 import { DeadlineExceededError, ResourceNotFoundException } from './errors';
+import { checkMembers, Names } from './known';
 import type { IndexStatus as TableIndexStatus } from './generated/types';
 
 export interface WaitOptions {
@@ -9,6 +10,8 @@ export interface WaitOptions {
   timeoutMs?: number;
   signal?: AbortSignal;
 }
+
+const NAMES: Names<WaitOptions> = { timeoutMs: true, signal: true };
 
 const TIMEOUT_MS = 60_000;
 const PAUSE_INITIAL_MS = 5;
@@ -18,6 +21,7 @@ type Call = { timeoutMs: number; signal?: AbortSignal };
 
 /** Calls `probe` until it gives nothing. It gives the condition that is not met. */
 async function waitFor(client: Client, options: WaitOptions, probe: (call: Call) => Promise<string | undefined>): Promise<void> {
+  checkMembers('the options of a wait', options, NAMES);
   const deadline = Date.now() + (options.timeoutMs ?? TIMEOUT_MS);
   for (let pause = PAUSE_INITIAL_MS; ; pause = Math.min(pause * 2, PAUSE_MAX_MS)) {
     const timeoutMs = Math.max(1, Math.min(client.caller.timeoutMs, deadline - Date.now()));

@@ -4,6 +4,7 @@ import { Caller, deadlineOf } from './caller';
 import { ArmatureError } from './errors';
 import { methods } from './generated/operations';
 import type { ChangeRecord, WatchRequest, WatchResponse } from './generated/types';
+import { checkMembers, Names } from './known';
 import { encode } from './messages';
 import { readStream } from './response-stream';
 import { isTransient } from './retry';
@@ -18,6 +19,8 @@ export interface WatchOptions {
   /** Milliseconds for which the watch tries to reach a daemon that it has lost, or does not reach. Default Infinity. */
   reconnectForMs?: number;
 }
+
+const NAMES: Names<WatchOptions> = { signal: true, reconnectForMs: true };
 
 // Codes of calls that the network has ended, not the daemon.
 const LOST = new Set(['CANCELLED', 'DEADLINE_EXCEEDED', 'INTERNAL', 'UNKNOWN', 'UNAVAILABLE']);
@@ -54,6 +57,7 @@ export class Watcher implements AsyncIterable<WatchResponse> {
     request: WatchRequest,
     private readonly options: WatchOptions = {},
   ) {
+    checkMembers('the options of a watch', options, NAMES);
     this.request = { ...request };
     this.started = new Promise((resolve, reject) => {
       this.stands = resolve;

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 
 import {
   ArmatureError, Client, ConditionalCheckFailedException, DeadlineExceededError, InvalidArgumentError, MessageTooLargeError, OutcomeUnknownError,
@@ -273,6 +274,52 @@ test('options outside their ranges are refused', () => {
     assert.throws(() => new Client(address, options), InvalidArgumentError, JSON.stringify([address, options]));
   }
   new Client('unix:/x', { accessKey: { id: 'a', secret: 'b' } }).close();
+});
+
+test('an address that could never be reached is refused at once', () => {
+  for (const address of [undefined, null, 7700, [undefined], 'localhost', 'localhost:', 'localhost:0', 'localhost:65536', '[::1]', 'http://localhost:7700', 'HTTPS://a:1']) {
+    assert.throws(() => new Client(address), InvalidArgumentError, JSON.stringify(address));
+  }
+  for (const address of ['localhost:7700', '[::1]:7700', 'unix:/x', 'dns:///localhost', 'dns:localhost:1', 'ipv4:127.0.0.1:1']) new Client(address).close();
+});
+
+test('certificates are contents of files, not their names', () => {
+  for (const name of ['ca', 'cert', 'key']) {
+    const tls = { cert: '-----BEGIN CERTIFICATE-----', key: '-----BEGIN PRIVATE KEY-----', [name]: `${name}.pem` };
+    assert.throws(() => new Client('a:1', { tls }), (error) => error instanceof InvalidArgumentError && error.message.includes(`tls.${name} `));
+  }
+});
+
+test('a log of the client does not show the secret', () => {
+  const client = new Client('unix:/x', { accessKey: { id: 'a', secret: 'quiet' } });
+  const text = inspect({ client, table: client.table('t', { key: ['id'] }), session: client.session() }, { depth: Infinity, showHidden: true });
+  assert.ok(text.includes('Client(unix:/x)'));
+  assert.ok(!text.includes('quiet') && !text.includes(Buffer.from('a:quiet').toString('base64')));
+  client.close();
+});
+
+test('misspelt options are refused', async () => {
+  for (const options of [{ timeout: 1 }, { retry: { attempt: 1 } }, { tls: { caFile: 'x' } }]) {
+    assert.throws(() => new Client('a:1', options), InvalidArgumentError, JSON.stringify(options));
+  }
+  await withFake({ getItem: () => ({}) }, {}, async (client, daemon) => {
+    await assert.rejects(client.getItem({ tableName: 't', key: { id: 1 } }, { timeout: 1 }),
+      (error) => error instanceof InvalidArgumentError && error.message.includes('"timeout"') && error.message.includes('timeoutMs'));
+    await assert.rejects(client.waitForTable('t', { timeout: 1 }), InvalidArgumentError);
+    await assert.rejects(client.pipeline({ inFlight: 1 }), InvalidArgumentError);
+    assert.throws(() => client.batchWriter({ parallel: 1 }), InvalidArgumentError);
+    assert.throws(() => client.watch({ tableName: 't' }, { reconnectMs: 1 }), InvalidArgumentError);
+    assert.throws(() => client.scatterQuery({ tableName: 't' }, { count: 1 }), InvalidArgumentError);
+    assert.throws(() => client.transaction().put('t', { id: 1 }, { conditon: 'a = b' }), InvalidArgumentError);
+    assert.equal(daemon.calls.length, 0);
+    await client.getItem({ tableName: 't', key: { id: 1 } }, { timeoutMs: 1000, signal: undefined, other: undefined });
+  });
+});
+
+test('an error about a reserved word tells the placeholder', async () => {
+  await withFake({ updateItem: () => { throw failure('INVALID_ARGUMENT', 'Attribute name is a reserved keyword; reserved keyword: total'); } }, {}, async (client) => {
+    await assert.rejects(client.updateItem({ tableName: 't', key: { id: 1 } }), /#total stands for the attribute total/);
+  });
 });
 
 test('a request above the limit is not sent', async () => {

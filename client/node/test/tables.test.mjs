@@ -45,6 +45,24 @@ test('items and records that do not fit are refused by name', () => {
   assert.throws(() => number.fromItem({ n: NumberValue.from('0.12345678901234567890') }), /is not exact/);
 });
 
+test('misspelt options of a table are refused, and nothing is sent', async () => {
+  await withFake({}, {}, async (client, daemon) => {
+    for (const options of [undefined, {}, { key: 'id' }, { key: [] }, { key: ['a', 'b', 'c'] }, { key: ['id'], keys: ['id'] }]) {
+      assert.throws(() => client.table('t', options), InvalidArgumentError, JSON.stringify(options));
+    }
+    const table = client.table('t', { key: ['id'] });
+    for (const call of [
+      () => table.put({ id: 1 }, { conditon: 'attribute_not_exists(id)' }), () => table.put({ id: 1 }, { returned: 'old' }),
+      () => table.update({ id: 1 }, 'SET a = b', { returnValues: 'ALL_NEW' }), () => table.update({ id: 1 }, 'SET a = b', { returned: 'ALL_NEW' }),
+      () => table.delete({ id: 1 }, { condtion: 'a = b' }), () => table.get({ id: 1 }, { consistentRead: true }), () => table.get({ id: 1 }, true),
+      () => table.getPart({ id: 1 }, 'a', { timeout: 1 }), () => table.batchGet([{ id: 1 }], { timeout: 1 }), () => table.count('id = $a', { param: { a: 1 } }),
+      async () => table.query('id = $a', { indexName: 'i' }), async () => table.scan({ segment: 4 }),
+      () => table.put(undefined), () => table.put(null), () => table.get(undefined), () => table.get('ann'), () => table.delete(null), () => table.update(undefined, 'SET a = b'),
+    ]) await assert.rejects(call, InvalidArgumentError, String(call));
+    assert.equal(daemon.calls.length, 0);
+  });
+});
+
 test('a table makes the requests of its calls', async () => {
   const answers = {
     putItem: () => ({ attributes: { id: 'a', n: 1 } }), getItem: () => ({ item: { id: 'a', n: 1 } }), updateItem: () => ({ attributes: { n: 2 } }), deleteItem: () => ({}),

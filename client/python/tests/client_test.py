@@ -42,6 +42,52 @@ def client_of(*answers):
     return Client(Transport(*answers), Retry(initial=0.0001), 10.0, None)
 
 
+class ArgumentTest(unittest.TestCase):
+    """Mistakes that are refused with a text that tells the way out, before anything is sent."""
+
+    def setUp(self):
+        self.client = client_of(AssertionError("sent"))
+        self.users = self.client.table("users")
+
+    def test_conditions_and_updates_of_other_types(self):
+        for condition in ({"a": 1}, True, armature.attr("a"), 3):
+            with self.assertRaisesRegex(TypeError, "a condition is a text or is built"):
+                self.users.put({"id": "ann"}, condition=condition)
+            with self.assertRaisesRegex(TypeError, "a condition is a text or is built"):
+                self.users.query(condition)
+        for update in ({"a": 1}, 3, ["SET a = b"], armature.attr("a") == 1):
+            with self.assertRaisesRegex(TypeError, "an update is a text, or actions"):
+                self.users.update({"id": "ann"}, update)
+
+    def test_schemas_of_other_types(self):
+        for arguments in ({"partition": "id"}, {"partition": {"id": str}, "sort": ["n"]}):
+            with self.assertRaisesRegex(errors.InvalidArgument, "key attributes are a dict"):
+                self.client.create_table("users", **arguments)
+        with self.assertRaisesRegex(errors.InvalidArgument, "indexes are a list"):
+            self.client.create_table("users", partition={"id": str}, indexes=armature.Index("i", partition={"a": str}))
+
+    def test_numbers_of_segments(self):
+        for segments in (0, -1, 1_000_001, 1.5, "4", None):
+            with self.assertRaisesRegex(errors.InvalidArgument, "the number of segments"):
+                self.users.parallel_scan(segments)
+
+    def test_timeouts(self):
+        for timeout in (0, -1, float("nan"), "3"):
+            with self.assertRaisesRegex(ValueError, "a timeout is a positive number of seconds"):
+                self.users.get({"id": "ann"}, timeout=timeout)
+
+    def test_addresses_that_could_never_be_reached(self):
+        for target in ("", [], None, 7700, [None], "localhost", "a:", "a:0", "a:65536", "[::1]", "http://a:1", "HTTPS://a"):
+            with self.assertRaises(errors.InvalidArgument, msg=repr(target)):
+                armature.connect(target)
+        for target in ("a:7700", "[::1]:7700", "unix:/x", "dns:///a", "dns:a:1", "ipv4:127.0.0.1:1", ("a:1", "b:2")):
+            armature.connect(target).close()
+
+    def test_a_file_that_is_no_certificate(self):
+        with self.assertRaisesRegex(errors.InvalidArgument, "is no PEM file"):
+            armature.connect("a:1", tls=armature.Tls(ca_file=__file__))
+
+
 class CallTest(unittest.TestCase):
     def test_a_full_collection_refuses_a_write_but_only_a_part_of_a_batch(self):
         full = Failed(grpc.StatusCode.INVALID_ARGUMENT, "full", "ItemCollectionSizeLimitExceededException")

@@ -64,7 +64,7 @@ class DaemonTest(unittest.TestCase):
 
     def test_nothing_is_left_behind(self):
         with armature.testing.start() as daemon:
-            directory = pathlib.Path(daemon._directory.name)
+            directory = pathlib.Path(daemon._directory)
             process = daemon.process_id
             self.assertTrue(directory.exists())
         self.assertFalse(directory.exists())

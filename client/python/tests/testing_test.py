@@ -38,9 +38,9 @@ class TestingTest(unittest.TestCase):
             self.assertFalse(is_alive(int(number.read_text())))
 
     def test_a_program_that_ends_takes_its_daemon_along(self):
-        text = "import armature.testing; d = armature.testing.start(); print(d.process_id, d._directory.name)"
+        text = "import armature.testing; d = armature.testing.start(); print(d.process_id, d._directory)"
         ended = subprocess.run(
-            [sys.executable, "-c", text], stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=True
+            [sys.executable, "-W", "error", "-c", text], stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=True
         )
         process, directory = ended.stdout.split()
         alive = is_alive(int(process))
@@ -48,6 +48,14 @@ class TestingTest(unittest.TestCase):
             os.kill(int(process), signal.SIGKILL)
         self.assertFalse(alive)
         self.assertFalse(os.path.exists(directory))
+
+    def test_a_fork_leaves_the_directory_to_the_program(self):
+        text = "import os, sys, armature.testing; d = armature.testing.start(); child = os.fork() or sys.exit(0)"
+        text += "; os.waitpid(child, 0); print(os.path.exists(d._directory))"
+        ended = subprocess.run(
+            [sys.executable, "-c", text], stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=True
+        )
+        self.assertEqual(ended.stdout.split()[-1], "True")
 
     def test_a_closed_daemon_is_forgotten(self):
         with armature.testing.start() as daemon:

@@ -74,6 +74,31 @@ class ValuesTest(unittest.TestCase):
         ):
             self.assertEqual(values.to_value(Decimal(text)).n, str(Decimal(text)))
 
+    def test_the_error_of_a_value_tells_its_path(self):
+        endless = []
+        endless.append(endless)
+        for value, kind, text in (
+            (object(), TypeError, "v: the database has no values of the type object"),
+            ({"a": [1, {"b": 1j}]}, TypeError, "v.a[1].b: the database has no values of the type complex"),
+            ([set()], ValueError, "v[0]: a set must not be empty"),
+            ({"a": float("nan")}, ValueError, "v.a: nan"),
+            ("\ud800", ValueError, "v: the text has an unpaired surrogate"),
+            ({1: 2}, TypeError, "v.1: the name of an attribute is a str, not int"),
+            ({"a": {None: ""}}, TypeError, "v.a.None: the name of an attribute is a str, not NoneType"),
+            (endless, ValueError, "v[0][0][0]"),
+            (endless, ValueError, "nested too deeply"),
+        ):
+            with self.assertRaises(kind) as caught:
+                values.to_message({"v": value})
+            self.assertIn(type(caught.exception), (TypeError, ValueError))
+            self.assertIn(text, str(caught.exception))
+            self.assertLess(len(str(caught.exception)), 300)
+
+    def test_an_item_is_a_dict(self):
+        for item in ("ann", None, [1], 3):
+            with self.assertRaisesRegex(TypeError, "items and keys are dicts of attributes, not "):
+                values.to_message(item)
+
     def test_values_that_the_database_lacks_are_refused(self):
         for value in (set(), float("nan"), Decimal("Infinity"), float("-inf")):
             with self.assertRaises(ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping as AbstractMapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Type, Union
@@ -153,6 +154,12 @@ def scan_request(table: str, options: ReadOptions, given: Expressions) -> items_
     return message
 
 
+def check_segments(segments: int) -> None:
+    """Errors: InvalidArgument for a number of segments that a scan cannot have."""
+    if not isinstance(segments, int) or not 1 <= segments <= 1_000_000:
+        raise InvalidArgument("the number of segments is 1 to 1,000,000")
+
+
 def watch_request(
     table: str,
     partition: Optional[Key],
@@ -214,6 +221,8 @@ def _key_schema(
 ) -> List[types_pb2.KeySchemaElement]:
     schema = []
     for role, part in ((types_pb2.KEY_TYPE_HASH, partition), (types_pb2.KEY_TYPE_RANGE, sort or {})):
+        if not isinstance(part, AbstractMapping):
+            raise InvalidArgument("key attributes are a dict with their types, such as {'id': str}")
         for name, kind in part.items():
             if kind not in _KEY_TYPES:
                 raise InvalidArgument(f"the key attribute {name!r} has the type str, int, Decimal or bytes")
@@ -240,6 +249,8 @@ def create_table_request(
         throughput = types_pb2.ProvisionedThroughput(read_capacity_units=capacity[0], write_capacity_units=capacity[1])
         message.billing_mode = tables_pb2.BILLING_MODE_PROVISIONED
         message.provisioned_throughput.CopyFrom(throughput)
+    if isinstance(indexes, Index):
+        raise InvalidArgument("indexes are a list")
     for index in indexes:
         if index.partition is None:
             message.local_secondary_indexes.add(

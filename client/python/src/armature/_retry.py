@@ -93,6 +93,6 @@ class Attempts:
 def time_of(timeout: Optional[float], default: float) -> float:
     """The timeout of a call in seconds. Errors: ValueError unless it is positive."""
     seconds = default if timeout is None else timeout
-    if not seconds > 0:
+    if not isinstance(seconds, (int, float)) or not seconds > 0:
         raise ValueError("a timeout is a positive number of seconds")
     return seconds

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import pathlib
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
@@ -45,7 +47,12 @@ class Tls:
 
 
 def _read(name: Optional[str]) -> Optional[bytes]:
-    return None if name is None else pathlib.Path(name).read_bytes()
+    if name is None:
+        return None
+    text = pathlib.Path(name).read_bytes()
+    if b"-----BEGIN " not in text:
+        raise InvalidArgument(f"{name} is no PEM file")
+    return text
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,23 @@ class Settings:
         ]
 
 
+_HOST_AND_PORT = re.compile(r"(?:\[[^\]]*\]|[^:/]*)(?::(\d*))?")
+
+
+def _check_address(address: Any) -> None:
+    """Errors: InvalidArgument for an address that could never be reached."""
+    if not isinstance(address, str):
+        raise InvalidArgument("an address is a text such as 'localhost:7700'")
+    if not address:
+        raise InvalidArgument("the address of the daemon is empty")
+    if address.lower().startswith(("http:", "https:")):
+        raise InvalidArgument(f"{address} is an address of HTTP; give 'host:port' of gRPC, such as 'localhost:7700'")
+    # Names with a scheme, such as "dns:///host", are those of gRPC, whose port is 443 by default.
+    plain = _HOST_AND_PORT.fullmatch(address)
+    if plain is not None and not 1 <= int(plain.group(1) or 0) <= 65535:
+        raise InvalidArgument(f"the address {address} has no port; give 'host:port', such as 'localhost:7700'")
+
+
 def make_settings(
     target: Union[str, Sequence[str]],
     tls: Union[bool, Tls],
@@ -81,9 +105,11 @@ def make_settings(
     interceptors: Sequence[Any],
 ) -> Settings:
     """Checks the arguments of `connect`. Errors: InvalidArgument."""
-    addresses = (target,) if isinstance(target, str) else tuple(target)
-    if not addresses or not all(addresses):
+    addresses = (target,) if isinstance(target, str) or not isinstance(target, Iterable) else tuple(target)
+    if not addresses:
         raise InvalidArgument("the address of the daemon is empty")
+    for address in addresses:
+        _check_address(address)
     all_metadata = tuple(metadata)
     if access_key is not None:
         if not tls and not all(address.startswith("unix:") for address in addresses):

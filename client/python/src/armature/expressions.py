@@ -295,17 +295,25 @@ Projection = Union[str, Sequence[Union[str, Attribute]]]
 
 
 def render_condition(condition: Condition, placeholders: Placeholders) -> str:
-    """The text of a condition in the API."""
-    return placeholders.text(condition) if isinstance(condition, str) else condition.render(placeholders)
+    """The text of a condition in the API. Errors: TypeError for another type."""
+    if isinstance(condition, str):
+        return placeholders.text(condition)
+    if not isinstance(condition, Expression):
+        kind = type(condition).__name__
+        raise TypeError(f"a condition is a text or is built, as attr('a') == 1 or attr('a').exists() are; not {kind}")
+    return condition.render(placeholders)
 
 
 def render_update(update: Update, placeholders: Placeholders) -> str:
     """The text of an update in the API."""
     if isinstance(update, str):
         return placeholders.text(update)
-    actions: Iterable[UpdateAction] = (update,) if isinstance(update, UpdateAction) else update
+    actions: Iterable[Any] = update if isinstance(update, (list, tuple)) else (update,)
     clauses: Dict[str, List[str]] = {}
     for action in actions:
+        if not isinstance(action, UpdateAction):
+            kind = type(action).__name__
+            raise TypeError(f"an update is a text, or actions such as attr('a').set(1); not {kind}")
         clauses.setdefault(action.clause, []).append(action.render(placeholders))
     return " ".join(f"{clause} {', '.join(parts)}" for clause, parts in clauses.items())
 

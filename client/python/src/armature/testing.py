@@ -66,7 +66,8 @@ class Daemon:
         self._binary = find_daemon(binary)
         self._flags = list(flags)
         self._process: Optional["subprocess.Popen[str]"] = None
-        self._directory = tempfile.TemporaryDirectory(prefix="armature_")
+        # Not a TemporaryDirectory, which a fork of the program would remove at its end.
+        self._directory = tempfile.mkdtemp(prefix="armature_")
         self.target = "127.0.0.1:0"
         self.http = "127.0.0.1:0"
         self._owner = os.getpid()
@@ -83,7 +84,7 @@ class Daemon:
             return
         command: List[str] = [
             self._binary,
-            f"--data_dir={self._directory.name}/data",
+            f"--data_dir={self._directory}/data",
             f"--grpc_listen={self.target}",
             f"--http_listen={self.http}",
             *self._flags,
@@ -120,7 +121,7 @@ class Daemon:
 
     @property
     def _log(self) -> str:
-        return f"{self._directory.name}/log"
+        return f"{self._directory}/log"
 
     def log(self) -> str:
         """The messages of the daemon so far."""
@@ -169,7 +170,7 @@ class Daemon:
         try:
             self.kill()
         finally:
-            self._directory.cleanup()
+            shutil.rmtree(self._directory, ignore_errors=True)
 
     def __enter__(self) -> Daemon:
         return self

@@ -64,8 +64,11 @@ def _write_list(message: types_pb2.AttributeValue, value: Any) -> None:
     target = message.l.values
     if not value:
         message.l.SetInParent()
-    for element in value:
-        write(target.add(), element)
+    for index, element in enumerate(value):
+        try:
+            write(target.add(), element)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise _located(error, f"[{index}]") from None
 
 
 def _write_map(message: types_pb2.AttributeValue, value: Mapping[str, Any]) -> None:
@@ -74,17 +77,42 @@ def _write_map(message: types_pb2.AttributeValue, value: Mapping[str, Any]) -> N
     fill(message.m.entries, value)
 
 
+_PATH_CHARACTERS_MAX = 200
+
+
+def _located(error: Exception, step: str) -> Exception:
+    """The error, a TypeError or a ValueError, with a text that tells one more step of the path to the value."""
+    path, reason = getattr(error, "_armature_place", ("", str(error)))
+    if isinstance(error, RecursionError):
+        reason = "the value is nested too deeply"
+    elif isinstance(error, UnicodeEncodeError):
+        reason = "the text has an unpaired surrogate"
+    path = (step + path)[:_PATH_CHARACTERS_MAX]
+    located = (TypeError if isinstance(error, TypeError) else ValueError)(f"{path.lstrip('.')}: {reason}")
+    setattr(located, "_armature_place", (path, reason))
+    return located
+
+
 def fill(target: Any, value: Mapping[str, Any]) -> None:
-    """Writes the values into a map of names to AttributeValue messages."""
-    for name, element in value.items():
+    """Writes the values into a map of names to AttributeValue messages. Errors: as of `write`."""
+    try:
+        entries = value.items()
+    except AttributeError:
+        raise TypeError(f"items and keys are dicts of attributes, not {type(value).__name__}") from None
+    for name, element in entries:
         kind = type(element)
-        # The most frequent types first, without another call.
-        if kind is str:
-            target[name].s = element
-        elif kind is int:
-            target[name].n = str(element)
-        else:
-            write(target[name], element)
+        try:
+            # The most frequent types first, without another call.
+            if kind is str:
+                target[name].s = element
+            elif kind is int:
+                target[name].n = str(element)
+            else:
+                write(target[name], element)
+        except (TypeError, ValueError, RecursionError) as error:
+            if not isinstance(name, str):
+                error = TypeError(f"the name of an attribute is a str, not {type(name).__name__}")
+            raise _located(error, f".{name}") from None
 
 
 def write(message: types_pb2.AttributeValue, value: Any) -> None:
@@ -111,7 +139,7 @@ def write(message: types_pb2.AttributeValue, value: Any) -> None:
     elif isinstance(value, types_pb2.AttributeValue):
         message.CopyFrom(value)
     else:
-        raise TypeError(f"a {kind.__name__} is no value of the database")
+        raise TypeError(f"the database has no values of the type {kind.__name__}")
 
 
 _SET_KINDS = {str: "ss", int: "ns", float: "ns", Decimal: "ns", bytes: "bs", bytearray: "bs", memoryview: "bs"}

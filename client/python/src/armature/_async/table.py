@@ -11,6 +11,7 @@ from .._requests import (
     Expressions,
     Key,
     ReadOptions,
+    check_segments,
     get_request,
     query_request,
     scan_request,
@@ -218,6 +219,7 @@ class Table(Generic[T]):
     ) -> ParallelScan[T]:
         """All items, read by so many calls at once. The arguments are those of `query`."""
         options = ReadOptions(index, filter, projection, consistent, page_size)
+        check_segments(segments)
         parts = []
         for segment in range(segments):
             request = scan_request(self.name, options, Expressions(params, names, values))
