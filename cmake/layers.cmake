@@ -9,6 +9,10 @@ set(ARMATURE_ALLOWED_files base)
 set(ARMATURE_ALLOWED_model base)
 set(ARMATURE_ALLOWED_codec base model)
 set(ARMATURE_ALLOWED_store base model codec proto_disk)
+# Databases in Ceph RADOS; only with ARMATURE_RADOS. Uses the interface of volumes, storage/store/files, and no more.
+set(ARMATURE_ALLOWED_rados base store)
+# Which of the two a database is in.
+set(ARMATURE_ALLOWED_place base store rados)
 set(ARMATURE_ALLOWED_index base model codec store)
 set(ARMATURE_ALLOWED_expr base model)
 set(ARMATURE_ALLOWED_access base)
@@ -26,10 +30,10 @@ set(ARMATURE_ALLOWED_telemetry base model codec store index expr access engine)
 set(ARMATURE_ALLOWED_json_front base model codec store index expr access engine auth proto_messages message_json api telemetry
   json net http)
 set(ARMATURE_ALLOWED_daemon base model codec store index expr access engine auth proto_messages proto_api message_json api
-  telemetry json item_files net http json_front)
+  telemetry json item_files net http json_front place)
 set(ARMATURE_ALLOWED_client base model proto_messages proto_api)
 # codec is for the tools that print stored records.
-set(ARMATURE_ALLOWED_cli_support base files model codec proto_messages proto_api message_json client access auth store engine)
+set(ARMATURE_ALLOWED_cli_support base files model codec proto_messages proto_api message_json client access auth store engine place)
 
 # armature_sources(<variable> FOLDERS ... EXCEPT ...): the .cc files in the folders, without subfolders.
 function(armature_sources variable)

@@ -268,11 +268,39 @@ absl::Status CheckDescriptorLimit(uint64_t limit, const Config& config) {
   return absl::OkStatus();
 }
 
+namespace {
+
+absl::Status ReadPlace(const RawConfig& raw, Config* config) {
+  if (raw.data_dir.empty() && raw.store.empty()) {
+    return FlagError("data_dir", raw.data_dir, "must name the directory that holds the database");
+  }
+  if (place::IsRados(raw.data_dir)) {
+    return FlagError("data_dir", raw.data_dir, "must be a directory; name a volume in RADOS with --store");
+  }
+  if (!raw.data_dir.empty() && !raw.store.empty()) {
+    return FlagError("store", raw.store, "must not be given together with --data_dir: the database is in one of them");
+  }
+  config->place = raw.store.empty() ? raw.data_dir : raw.store;
+  if (raw.store.empty()) return absl::OkStatus();
+  if (const absl::Status known = place::CheckRados(raw.store); !known.ok()) {
+    return FlagError("store", raw.store, Sv(known.message()));
+  }
+  ARM_RETURN_IF_ERROR(CheckRange("lease_seconds", raw.lease_seconds, 1, 300));
+  ARM_RETURN_IF_ERROR(CheckRange("rados_timeout_seconds", raw.rados_timeout_seconds, 0, 3600));
+  config->place_options.rados_conf = raw.rados_conf;
+  config->place_options.rados_user = raw.rados_user;
+  config->place_options.lease = absl::Seconds(raw.lease_seconds);
+  config->place_options.op_timeout = absl::Seconds(raw.rados_timeout_seconds);
+  // A daemon that waits is the standby of the one that serves.
+  config->place_options.owner_wait = absl::InfiniteDuration();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<Config> MakeConfig(const RawConfig& raw, const Machine& machine) {
   Config config;
-  if (raw.data_dir.empty())
-    return FlagError("data_dir", raw.data_dir, "must name the directory that holds the database");
-  config.database.path = raw.data_dir;
+  ARM_RETURN_IF_ERROR(ReadPlace(raw, &config));
   ARM_RETURN_IF_ERROR(CheckSecurity(raw));
   ARM_RETURN_IF_ERROR(CheckListeners(raw));
   ARM_RETURN_IF_ERROR(ReadSites(raw, &config));

@@ -15,6 +15,7 @@
 #include "daemon/net/connection_ledger.h"
 #include "engine/engine.h"
 #include "storage/base/thread_pool.h"
+#include "storage/place/place.h"
 #include "storage/store/options.h"
 
 namespace armature::daemon {
@@ -22,6 +23,11 @@ namespace armature::daemon {
 // Values of the flags.
 struct RawConfig {
   std::string data_dir;
+  std::string store = {};
+  std::string rados_conf = {};
+  std::string rados_user = {};
+  int64_t lease_seconds = 5;
+  int64_t rados_timeout_seconds = 0;
   std::string grpc_listen;
   std::string durability;
   int64_t cache_mb = 0;
@@ -67,6 +73,8 @@ struct RawConfig {
 };
 
 struct Config {
+  std::string place;  // of the database, as the operator names it
+  place::PlaceOptions place_options;
   std::string grpc_listen;     // empty: off
   std::string http_listen;     // empty: off
   std::string metrics_listen;  // empty: off

@@ -29,6 +29,12 @@ struct FlagGroup {
 const std::vector<FlagGroup>& Groups() {
   static const auto& groups = *new std::vector<FlagGroup>{
       {"Data", {{"data_dir", "DIRECTORY"}, {"durability", "MODE"}, {"disk_reserve", "BYTES|PERCENT%|auto"}}},
+      {"Data in Ceph RADOS",
+       {{"store", "rados://POOL/NAMESPACE"},
+        {"rados_conf", "FILE"},
+        {"rados_user", "NAME"},
+        {"lease_seconds", "SECONDS"},
+        {"rados_timeout_seconds", "SECONDS"}}},
       {"Addresses",
        {{"grpc_listen", "ADDRESS|off"}, {"http_listen", "ADDRESS|off"}, {"metrics_listen", "ADDRESS|off"}}},
       {"Security",

@@ -36,6 +36,20 @@
 #include "storage/store/data_directory.h"
 
 ABSL_FLAG(std::string, data_dir, "", "Directory of the database. Created if it does not exist. Fixed at start.");
+ABSL_FLAG(
+    std::string, store, "",
+    "Keeps the database in Ceph RADOS instead of --data_dir: rados://POOL/NAMESPACE (docs/RADOS.md). A second daemon "
+    "with the same value waits until the first one has ended, and takes over. Fixed at start.");
+ABSL_FLAG(std::string, rados_conf, "",
+          "Ceph's configuration file for --store. Empty: where Ceph looks, /etc/ceph/ceph.conf first. Fixed at start.");
+ABSL_FLAG(std::string, rados_user, "", "Ceph's user for --store, without \"client.\". Empty: admin. Fixed at start.");
+ABSL_FLAG(int64_t, lease_seconds, 5,
+          "With --store: time after which another daemon may take the database from one that does not renew its lease. "
+          "Equal on all daemons of a database. Fixed at start.");
+ABSL_FLAG(
+    int64_t, rados_timeout_seconds, 0,
+    "With --store: an operation that the cluster has not answered for this time fails; a failed write of the log stops "
+    "writes until a restart. 0 waits for as long as it takes. Fixed at start.");
 ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
           "Address for gRPC: HOST:PORT, [IPV6]:PORT, unix:PATH, or off. Port 0 picks a free one. Fixed at start.");
 ABSL_FLAG(std::string, http_listen, "127.0.0.1:7701",
@@ -194,6 +208,11 @@ int Refuse(const absl::Status& status) {
 armature::daemon::RawConfig FromFlags() {
   armature::daemon::RawConfig raw;
   raw.data_dir = absl::GetFlag(FLAGS_data_dir);
+  raw.store = absl::GetFlag(FLAGS_store);
+  raw.rados_conf = absl::GetFlag(FLAGS_rados_conf);
+  raw.rados_user = absl::GetFlag(FLAGS_rados_user);
+  raw.lease_seconds = absl::GetFlag(FLAGS_lease_seconds);
+  raw.rados_timeout_seconds = absl::GetFlag(FLAGS_rados_timeout_seconds);
   raw.grpc_listen = absl::GetFlag(FLAGS_grpc_listen);
   raw.durability = absl::GetFlag(FLAGS_durability);
   raw.cache_mb = absl::GetFlag(FLAGS_cache_mb);
@@ -374,6 +393,25 @@ void NotifyServiceManager(std::string_view state) {
   if (fd >= 0) close(fd);
 }
 
+// Exit status of a daemon that has lost its database to another one. A service manager may start it again: it then
+// waits as the standby.
+constexpr int kLostDatabase = 75;
+
+// Ends the process: its answers could be out of date, and everything that it would write is refused.
+void EndLost(std::string_view reason) {
+  std::fprintf(stderr, "armatured: lost the database: %.*s\n", static_cast<int>(reason.size()), reason.data());
+  std::fflush(stderr);
+  _exit(kLostDatabase);
+}
+
+// True if a signal waits that ends the daemon.
+bool IsToldToEnd() {
+  sigset_t pending;
+  sigemptyset(&pending);
+  sigpending(&pending);
+  return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1;
+}
+
 // Serves until a signal stops the daemon. Returns the signal.
 int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
   while (true) {
@@ -413,7 +451,7 @@ int main(int argc, char** argv) {
   }
 
   const armature::daemon::RawConfig raw = FromFlags();
-  const absl::StatusOr<armature::daemon::Config> config = armature::daemon::MakeConfig(raw);
+  absl::StatusOr<armature::daemon::Config> config = armature::daemon::MakeConfig(raw);
   if (!config.ok()) return Refuse(config.status());
   if (absl::GetFlag(FLAGS_print_config)) {
     PrintConfig();
@@ -429,8 +467,11 @@ int main(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
+  config->place_options.on_lost = EndLost;
+  config->place_options.is_cancelled = IsToldToEnd;
   const unsigned given_umask = armature::store::RestrictNewFiles();
   absl::StatusOr<std::unique_ptr<armature::daemon::Server>> server = armature::daemon::Server::Start(*config);
+  if (absl::IsFailedPrecondition(server.status()) && !raw.store.empty() && IsToldToEnd()) return 0;
   if (!server.ok()) return Refuse(server.status());
   if (raw.insecure) LOG(WARNING) << "server: insecure, every client that reaches the address can read and write";
   OpenSocket((*server)->grpc_address(), given_umask);

@@ -82,6 +82,7 @@ struct Server::Impl {
   std::unique_ptr<RequestStats> requests;
   std::unique_ptr<ConnectionLedger> connections;  // of the gRPC and the HTTP front, like the next one
   std::unique_ptr<MemoryBudget> memory;
+  std::unique_ptr<place::Place> place;
   std::unique_ptr<store::Database> database;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<CallLedger> calls;
@@ -257,7 +258,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   impl->connections = std::make_unique<ConnectionLedger>(WithinDescriptors(config.connections, descriptors));
   impl->memory =
       std::make_unique<MemoryBudget>(config.request_memory_bytes, config.request_memory_bytes / kClientsAtLeast);
-  ARM_ASSIGN_OR_RETURN(impl->database, store::Database::Open(config.database));
+  ARM_ASSIGN_OR_RETURN(impl->place, place::OpenPlace(config.place, config.place_options));
+  store::DatabaseOptions database_options = config.database;
+  database_options.volume = impl->place->volume();
+  database_options.path = impl->place->data_dir();
+  ARM_ASSIGN_OR_RETURN(impl->database, store::Database::Open(database_options));
   engine::EngineOptions engine_options = config.engine;
   engine_options.transfer.files = std::make_shared<JsonItemFiles>();
   impl->engine = std::make_unique<engine::Engine>(impl->database.get(), engine_options);
@@ -265,7 +270,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
                                              [impl](bool crowded) { impl->NoteCrowd(crowded); });
   impl->gate = std::make_unique<CallGate>(impl->engine.get(), impl->authenticator.get(), impl->audit.get(),
                                           impl->calls.get(), impl->requests.get());
-  impl->admin = std::make_unique<AdminService>(impl->gate.get(), config.database.path);
+  impl->admin = std::make_unique<AdminService>(impl->gate.get(), config.place);
   if (!config.http_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartHttp(config));
   if (!config.grpc_listen.empty())
     ARM_RETURN_IF_ERROR(impl->StartGrpc(config.grpc_listen, config.request_memory_bytes));
@@ -324,6 +329,7 @@ void Server::Stop(absl::Duration grace) {
   if (impl_->metrics != nullptr) impl_->metrics->Stop(absl::ZeroDuration());
   impl_->engine.reset();
   impl_->database.reset();
+  impl_->place.reset();
   impl_->grpc.reset();
   LOG(INFO) << "server: stopped";
 }

@@ -123,6 +123,8 @@ absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_vi
   rocksdb::PinnableSlice pinned(value);
   const ReadHorizon::Reading reading(impl_->rocks->horizon());
   const rocksdb::Status status = impl_->rocks->db()->Get(options, handle, ToSlice(key), &pinned);
+  // Afterwards: what was read before the check was current.
+  if (status.ok() || status.IsNotFound()) ARM_RETURN_IF_ERROR(impl_->rocks->CheckCurrent());
   if (status.ok()) {
     if (pinned.IsPinned()) value->assign(pinned.data(), pinned.size());
     return GetResult::kFound;

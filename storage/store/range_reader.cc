@@ -407,13 +407,17 @@ absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const
   if (IsEmpty(read.range)) return RangeEnd::kReached;
   const DeadRanges::Mark mark = MarkOf(db, family);
   RangeCursor cursor(db, family, read, {.mark = &mark});
-  return Walk(family, &cursor, visit);
+  ARM_ASSIGN_OR_RETURN(const RangeEnd end, Walk(family, &cursor, visit));
+  ARM_RETURN_IF_ERROR(db->CheckCurrent());
+  return end;
 }
 
 absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, const RangeRead& read,
                                         const ColumnFamily& rows, JoinVisitor* visitor) {
   if (IsEmpty(read.range)) return RangeEnd::kReached;
-  return JoinedReader(db, index, rows, read, visitor).Run();
+  ARM_ASSIGN_OR_RETURN(const RangeEnd end, JoinedReader(db, index, rows, read, visitor).Run());
+  ARM_RETURN_IF_ERROR(db->CheckCurrent());
+  return end;
 }
 
 struct KeyspaceSnapshot::Held {

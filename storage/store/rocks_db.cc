@@ -97,6 +97,11 @@ rocksdb::ColumnFamilyOptions RocksDb::MakeFamilyOptions(std::string_view name) c
   return family;
 }
 
+absl::Status RocksDb::CheckCurrent() const {
+  const absl::Status current = volume()->CheckCurrent();
+  return current.ok() ? current : ServiceUnavailableError(Sv(current.message()));
+}
+
 // After a kill, the log may hold as much as all memtables, and a replay flushes them.
 bool RocksDb::LacksSpaceToReplay(const std::string& path) const {
   uint64_t log_bytes = 0;

@@ -149,6 +149,8 @@ class RocksDb {
   DiskSpace* space() { return &space_; }
   // The place of the database's files.
   Volume* volume() const { return options_.volume; }
+  // To be called between a read and its answer. Errors: ServiceUnavailable if the volume may have another owner.
+  absl::Status CheckCurrent() const;
 
  private:
   RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs);

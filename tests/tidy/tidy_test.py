@@ -29,6 +29,8 @@ LAYER_OF_FOLDER = (
     ("storage/model", "model"),
     ("storage/codec", "codec"),
     ("storage/store", "store"),
+    ("storage/rados", "rados"),
+    ("storage/place", "place"),
     ("index", "index"),
     ("engine/expr", "expr"),
     ("engine/access", "access"),
@@ -52,10 +54,11 @@ LAYER_OF_FOLDER = (
 # (pattern, folders or files where it is allowed, what to say).
 BANNED = (
     # Threads belong to few, named owners: base has the pool and the timers; the store's committer and DDL worker and the
-    # index's applier each own one that lives as long as they do, and so does the engine's expirer.
+    # index's applier each own one that lives as long as they do, and so does the engine's expirer. A lease must be renewed
+    # when all pools are busy.
     (
         re.compile(r"\bstd::j?thread\b(?!::id)|#include <thread>"),
-        ("storage/base", "storage/store", "index", "engine/expiry", "tests", "tools", "client"),
+        ("storage/base", "storage/store", "storage/rados", "index", "engine/expiry", "tests", "tools", "client"),
         "use ThreadPool or TimerQueue of storage/base",
     ),
     (
@@ -70,8 +73,8 @@ BANNED = (
      "Boost stays in daemon/http and in load generators"),
     (
         re.compile(r"#include <rocksdb/|#include \"rocksdb/"),
-        ("storage/store", "tests/unit/store", "tests/bench/rocksdb_floor.cc"),
-        "RocksDB stays in storage/store",
+        ("storage/store", "storage/rados", "tests/unit/store", "tests/rados", "tests/bench/rocksdb_floor.cc"),
+        "RocksDB stays in storage/store and in volumes",
     ),
     (
         re.compile(r"#include [<\"](grpc|grpcpp)/|#include \"armature/(api|admin)/"),

@@ -16,6 +16,7 @@
 #include "storage/store/backup/backup_repository.h"
 #include "storage/store/data_directory.h"
 #include "tools/armature/command.h"
+#include "tools/armature/data_place.h"
 #include "tools/armature/display.h"
 #include "tools/armature/message_json.h"
 #include "tools/armature/offline_engine.h"
@@ -289,9 +290,10 @@ absl::Status DeleteBackup(const Session& session, const BackupOptions& options) 
 absl::Status RestoreBackup(const Session& session, const BackupOptions& options) {
   ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead));
   ARM_ASSIGN_OR_RETURN(const BackupEntry entry, OrBackupError(repository->Find(options.id)));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<place::Place> place, OpenDataPlace(options.data_dir));
   {
     ProgressBar bar(&session.progress(), session.is_progress_live());
-    ARM_RETURN_IF_ERROR(OrBackupError(repository->Restore(options.id, store::LocalVolume(), options.data_dir,
+    ARM_RETURN_IF_ERROR(OrBackupError(repository->Restore(options.id, place->volume(), place->data_dir(),
                                                           ObserverOf(&bar, Cat("restore ", options.data_dir)))));
   }
   PrintBackup(session, ToMessage(entry));

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "engine/check/index_check.h"
 #include "engine/engine.h"
+#include "storage/place/place.h"
 #include "storage/store/database.h"
 
 namespace armature::cli {
@@ -33,9 +34,10 @@ class OfflineEngine {
   absl::StatusOr<engine::VerifyTableResult> Verify(const engine::VerifyTableRequest& request);
 
  private:
-  explicit OfflineEngine(std::unique_ptr<store::Database> database)
-      : database_(std::move(database)), engine_(database_.get(), engine::EngineOptions()) {}
+  OfflineEngine(std::unique_ptr<place::Place> place, std::unique_ptr<store::Database> database)
+      : place_(std::move(place)), database_(std::move(database)), engine_(database_.get(), engine::EngineOptions()) {}
 
+  const std::unique_ptr<place::Place> place_;
   const std::unique_ptr<store::Database> database_;
   engine::Engine engine_;
 };

@@ -9,6 +9,7 @@
 #include "storage/store/recovery.h"
 #include "storage/store/salvage.h"
 #include "tools/armature/command.h"
+#include "tools/armature/data_place.h"
 #include "tools/armature/display.h"
 #include "tools/armature/offline_engine.h"
 
@@ -21,8 +22,7 @@ struct RecoverOptions {
 };
 
 // Prints the damage and, unless it is accepted already, the numbers of rows that can be read. Counting reads all data.
-absl::Status PrintDamage(const Session& session, const std::string& data_dir,
-                         const std::vector<store::Damage>& damage) {
+absl::Status PrintDamage(const Session& session, const place::Place& place, const std::vector<store::Damage>& damage) {
   Json records = Json::array();
   for (const store::Damage& each : damage) {
     records.push_back({{"Fault", each.fault}, {"Loss", each.loss.empty() ? "not recoverable" : each.loss}});
@@ -30,7 +30,7 @@ absl::Status PrintDamage(const Session& session, const std::string& data_dir,
   Json document = {{"Damage", records}};
   Json tables = Json::array();
   if (!damage.empty() && !session.is_confirmed()) {
-    ARM_ASSIGN_OR_RETURN(const store::ReadableRows rows, store::CountReadableRows(store::LocalVolume(), data_dir));
+    ARM_ASSIGN_OR_RETURN(const store::ReadableRows rows, store::CountReadableRows(place.volume(), place.data_dir()));
     for (const store::ReadableTable& table : rows.tables) {
       tables.push_back({{"TableName", table.name},
                         {"Rows", table.rows},
@@ -101,6 +101,9 @@ void PrintSalvaged(const Session& session, const store::SalvageReport& report, i
 }
 
 absl::Status SalvageTo(const Session& session, const RecoverOptions& options) {
+  if (place::IsRados(options.data_dir) || place::IsRados(options.salvage_to)) {
+    return UsageError("--salvage reads and writes local directories only");
+  }
   ARM_RETURN_IF_ERROR(session.Confirm(
       Cat("copy what can be read of ", options.data_dir, " to the new directory ", options.salvage_to)));
   store::RestrictNewFiles();
@@ -117,13 +120,13 @@ absl::Status SalvageTo(const Session& session, const RecoverOptions& options) {
 
 absl::Status Recover(const Session& session, const RecoverOptions& options) {
   RaiseDescriptorLimit();
-  ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> damage,
-                       store::FindDamage(store::LocalVolume(), options.data_dir));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<place::Place> place, OpenDataPlace(options.data_dir));
+  ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> damage, store::FindDamage(place->volume(), place->data_dir()));
   if (!options.salvage_to.empty()) {
     for (const store::Damage& each : damage) session.progress() << "damage: " << each.fault << '\n';
     return SalvageTo(session, options);
   }
-  ARM_RETURN_IF_ERROR(PrintDamage(session, options.data_dir, damage));
+  ARM_RETURN_IF_ERROR(PrintDamage(session, *place, damage));
   if (damage.empty()) return absl::OkStatus();
   for (const store::Damage& each : damage) {
     if (each.loss.empty()) {
@@ -133,10 +136,9 @@ absl::Status Recover(const Session& session, const RecoverOptions& options) {
   }
   ARM_RETURN_IF_ERROR(session.Confirm(Cat("give up what is lost, and make ", options.data_dir, " start again")));
   store::RestrictNewFiles();
-  ARM_RETURN_IF_ERROR(store::AcceptLosses(store::LocalVolume(), options.data_dir, damage));
+  ARM_RETURN_IF_ERROR(store::AcceptLosses(place->volume(), place->data_dir(), damage));
   // Without the lost writes, more tables may be unknown.
-  ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> left,
-                       store::FindDamage(store::LocalVolume(), options.data_dir));
+  ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> left, store::FindDamage(place->volume(), place->data_dir()));
   if (left.empty()) return absl::OkStatus();
   return InputError(
       Cat("this was accepted, but a start is still refused: ", left.front().fault, ": run the command again"));

@@ -1,4 +1,5 @@
 #include "tools/armature/command.h"
+#include "tools/armature/data_place.h"
 
 #include <unistd.h>
 
@@ -40,6 +41,13 @@ void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* for
       ->check(CLI::Range(0.001, kTimeoutSecondsMax))
       ->capture_default_str()
       ->type_name("SECONDS");
+  app.add_option("--rados-conf", RadosAccess().rados_conf,
+                 "Ceph's configuration file, for --data-dir rados://POOL/NAMESPACE; default: where Ceph looks")
+      ->envname("ARMATURE_RADOS_CONF")
+      ->type_name("FILE");
+  app.add_option("--rados-user", RadosAccess().rados_user, "Ceph's user for it, without \"client.\"; default: admin")
+      ->envname("ARMATURE_RADOS_USER")
+      ->type_name("NAME");
 }
 
 void AddSecurityOptions(CLI::App& app, Session::Options* options) {

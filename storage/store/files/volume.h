@@ -127,6 +127,10 @@ class Volume {
   // The permission bits of a directory if they give other users rights, else 0.
   virtual unsigned OpenToOthers(const std::string& directory) = 0;
 
+  // OK while no other process can have changed the files since this one opened them: what is in memory is then the
+  // newest. Errors: Unavailable, for a volume that may get another owner.
+  virtual absl::Status CheckCurrent() const { return absl::OkStatus(); }
+
   // Identifies the time during which bytes last that are written and not synced: a run of the machine if its page cache
   // holds them. Another number than at an earlier time: they may be gone. 0: unknown.
   virtual uint64_t boot() const = 0;

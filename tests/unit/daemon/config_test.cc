@@ -25,7 +25,7 @@ TEST(Config, ValidFlagsBecomeOptions) {
   const absl::StatusOr<Config> config = MakeConfig(raw, {.processors = 2, .memory_bytes = uint64_t{8} << 30});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->grpc_listen, "127.0.0.1:8100");
-  EXPECT_EQ(config->database.path, "/data");
+  EXPECT_EQ(config->place, "/data");
   EXPECT_EQ(config->database.durability, store::Durability::kInterval);
   EXPECT_EQ(config->database.sync_interval_ms, 250);
   EXPECT_EQ(config->database.cache_bytes, size_t{256} << 20);
@@ -173,6 +173,10 @@ struct FlagCase {
 };
 constexpr FlagCase kRefused[] = {
     {[](RawConfig* c) { c->data_dir = ""; }, "--data_dir=", "must name the directory that holds the database"},
+    {[](RawConfig* c) { c->data_dir = "rados://pool/space"; }, "--data_dir=rados://pool/space",
+     "must be a directory; name a volume in RADOS with --store"},
+    {[](RawConfig* c) { c->store = "rados://pool/space"; }, "--store=rados://pool/space",
+     "must not be given together with --data_dir: the database is in one of them"},
     {[](RawConfig* c) { c->grpc_listen = ""; }, "--grpc_listen=", kAddressForms},
     {[](RawConfig* c) { c->grpc_listen = "127.0.0.1"; }, "--grpc_listen=127.0.0.1", kAddressForms},
     {[](RawConfig* c) { c->grpc_listen = ":80"; }, "--grpc_listen=:80", kAddressForms},

@@ -2,8 +2,10 @@
 
 #include "absl/strings/escaping.h"
 #include "glog/logging.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/meta_keys.h"
+#include "tools/armature/data_place.h"
 #include "tools/armature/session.h"
 
 namespace armature::cli {
@@ -139,10 +141,11 @@ uint64_t Tables::CursorOf(TableId table, IndexId index) const {
 absl::StatusOr<std::unique_ptr<Inspection>> Inspection::Open(const std::string& data_dir) {
   // The command reports the findings itself, so RocksDB logs nothing.
   FLAGS_minloglevel = google::GLOG_FATAL;
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<place::Place> place, OpenDataPlace(data_dir));
   absl::StatusOr<std::unique_ptr<store::Inspector>> store =
-      store::Inspector::Open(store::LocalVolume(), data_dir, store::Inspector::IfUnreadable::kReadFiles);
+      store::Inspector::Open(place->volume(), place->data_dir(), store::Inspector::IfUnreadable::kReadFiles);
   if (!store.ok()) return UsageError(Sv(store.status().message()));
-  auto inspection = std::unique_ptr<Inspection>(new Inspection(*std::move(store)));
+  auto inspection = std::unique_ptr<Inspection>(new Inspection(std::move(place), *std::move(store)));
   for (const std::string& problem : inspection->store().problems()) inspection->AddProblem(problem);
   return inspection;
 }

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "storage/base/strong_type.h"
 #include "storage/model/table_descriptor.h"
+#include "storage/place/place.h"
 #include "storage/store/inspector.h"
 
 namespace armature::cli {
@@ -117,8 +118,10 @@ class Inspection {
   absl::Status Conclude() const;
 
  private:
-  explicit Inspection(std::unique_ptr<store::Inspector> store) : store_(std::move(store)) {}
+  Inspection(std::unique_ptr<place::Place> place, std::unique_ptr<store::Inspector> store)
+      : place_(std::move(place)), store_(std::move(store)) {}
 
+  const std::unique_ptr<place::Place> place_;
   const std::unique_ptr<store::Inspector> store_;
   Tables tables_;
   std::vector<std::string> problems_;

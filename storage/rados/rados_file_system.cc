@@ -1,0 +1,292 @@
+#include "storage/rados/rados_file_system.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "glog/logging.h"
+#include "storage/base/strings.h"
+
+namespace armature::rados {
+namespace {
+
+using rocksdb::FileOptions;
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+
+// Logs and manifests are read in pieces of 32 KiB.
+constexpr size_t kSequentialReadBytes = size_t{1} << 20;
+// Inputs of compactions: RocksDB's own small steps would cost a round trip each.
+constexpr size_t kCompactionReadBytes = size_t{2} << 20;
+
+IOStatus ToIo(const RadosSession& session, const absl::Status& status) {
+  const std::string text(Sv(status.message()));
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return IOStatus::OK();
+    case absl::StatusCode::kNotFound:
+      return IOStatus::PathNotFound(text);
+    case absl::StatusCode::kResourceExhausted:
+      return IOStatus::NoSpace(text);
+    case absl::StatusCode::kDataLoss:
+      return IOStatus::Corruption(text);
+    default:
+      return session.is_lost() ? IOStatus::IOFenced(text) : IOStatus::IOError(text);
+  }
+}
+
+class SequentialRadosFile final : public rocksdb::FSSequentialFile {
+ public:
+  SequentialRadosFile(std::shared_ptr<RadosSession> session, RadosNodePtr node)
+      : session_(std::move(session)), node_(std::move(node)) {}
+
+  IOStatus Read(size_t size, const IOOptions&, rocksdb::Slice* result, char* scratch, IODebugContext*) override {
+    size_t filled = 0;
+    while (filled < size) {
+      if (at_ < ahead_at_ || at_ >= ahead_at_ + ahead_.size()) {
+        if (IOStatus status = ReadAhead(); !status.ok()) return status;
+        if (ahead_.empty()) break;
+      }
+      const size_t begin = at_ - ahead_at_;
+      const size_t taken = std::min(size - filled, ahead_.size() - begin);
+      std::memcpy(scratch + filled, ahead_.data() + begin, taken);
+      filled += taken;
+      at_ += taken;
+    }
+    *result = rocksdb::Slice(scratch, filled);
+    return IOStatus::OK();
+  }
+  IOStatus Skip(uint64_t size) override {
+    at_ += size;
+    return IOStatus::OK();
+  }
+
+ private:
+  IOStatus ReadAhead() {
+    ahead_at_ = at_;
+    ahead_.resize(kSequentialReadBytes);
+    const absl::StatusOr<size_t> got = node_->file->ReadAt(at_, ahead_.size(), ahead_.data());
+    ahead_.resize(got.value_or(0));
+    return ToIo(*session_, got.status());
+  }
+
+  const std::shared_ptr<RadosSession> session_;
+  const RadosNodePtr node_;
+  uint64_t at_ = 0;
+  uint64_t ahead_at_ = 0;
+  std::string ahead_;
+};
+
+class RandomRadosFile final : public rocksdb::FSRandomAccessFile {
+ public:
+  RandomRadosFile(std::shared_ptr<RadosSession> session, RadosNodePtr node)
+      : session_(std::move(session)), node_(std::move(node)) {}
+
+  IOStatus Read(uint64_t offset, size_t size, const IOOptions&, rocksdb::Slice* result, char* scratch,
+                IODebugContext*) const override {
+    const absl::StatusOr<size_t> got = node_->file->ReadAt(offset, size, scratch);
+    *result = rocksdb::Slice(scratch, got.value_or(0));
+    return ToIo(*session_, got.status());
+  }
+  size_t GetUniqueId(char* id, size_t size_max) const override {
+    // RocksDB wants ids of which none begins another one.
+    const std::string text = Cat(node_->file->id(), ";");
+    if (text.size() > size_max) return 0;
+    std::memcpy(id, text.data(), text.size());
+    return text.size();
+  }
+
+ private:
+  const std::shared_ptr<RadosSession> session_;
+  const RadosNodePtr node_;
+};
+
+class WritableRadosFile final : public rocksdb::FSWritableFile {
+ public:
+  WritableRadosFile(std::shared_ptr<RadosSession> session, std::shared_ptr<NameTable> names, RadosNodePtr node)
+      : session_(std::move(session)), names_(std::move(names)), node_(std::move(node)) {}
+  ~WritableRadosFile() override {
+    if (!is_closed_) Close(IOOptions(), nullptr).PermitUncheckedError();
+  }
+  WritableRadosFile(const WritableRadosFile&) = delete;
+  WritableRadosFile& operator=(const WritableRadosFile&) = delete;
+
+  IOStatus Append(const rocksdb::Slice& data, const IOOptions&, IODebugContext*) override {
+    return ToIo(*session_, node_->file->Append({data.data(), data.size()}));
+  }
+  IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, const rocksdb::DataVerificationInfo&,
+                  IODebugContext* debug) override {
+    return Append(data, options, debug);
+  }
+  IOStatus Truncate(uint64_t size, const IOOptions&, IODebugContext*) override {
+    return ToIo(*session_, node_->file->Truncate(size));
+  }
+  IOStatus Close(const IOOptions&, IODebugContext*) override {
+    if (std::exchange(is_closed_, true)) return IOStatus::OK();
+    return ToIo(*session_, names_->EndWriter(node_));
+  }
+  IOStatus Flush(const IOOptions&, IODebugContext*) override { return ToIo(*session_, node_->file->Flush()); }
+  IOStatus Sync(const IOOptions&, IODebugContext*) override { return ToIo(*session_, node_->file->Sync()); }
+  IOStatus RangeSync(uint64_t, uint64_t, const IOOptions&, IODebugContext*) override {
+    return ToIo(*session_, node_->file->Flush());
+  }
+  bool IsSyncThreadSafe() const override { return true; }
+  uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return node_->file->Size(); }
+  IOStatus Allocate(uint64_t, uint64_t, const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+
+ private:
+  const std::shared_ptr<RadosSession> session_;
+  const std::shared_ptr<NameTable> names_;
+  const RadosNodePtr node_;
+  bool is_closed_ = false;
+};
+
+// Names are durable when they have been changed.
+class RadosDirectory final : public rocksdb::FSDirectory {
+ public:
+  explicit RadosDirectory(std::shared_ptr<RadosSession> session) : session_(std::move(session)) {}
+
+  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return ToIo(*session_, session_->CheckOwned()); }
+  IOStatus Close(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+
+ private:
+  const std::shared_ptr<RadosSession> session_;
+};
+
+class RadosFileLock final : public rocksdb::FileLock {
+ public:
+  explicit RadosFileLock(std::unique_ptr<store::VolumeLock> held) : held_(std::move(held)) {}
+
+ private:
+  const std::unique_ptr<store::VolumeLock> held_;
+};
+
+class RadosFileSystem final : public rocksdb::FileSystem {
+ public:
+  RadosFileSystem(std::shared_ptr<RadosSession> session, std::shared_ptr<NameTable> names)
+      : session_(std::move(session)), names_(std::move(names)) {}
+
+  const char* Name() const override { return "RadosFileSystem"; }
+
+  IOStatus NewSequentialFile(const std::string& name, const FileOptions&,
+                             std::unique_ptr<rocksdb::FSSequentialFile>* result, IODebugContext*) override {
+    absl::StatusOr<RadosNodePtr> node = names_->Find(name);
+    if (node.ok()) *result = std::make_unique<SequentialRadosFile>(session_, *std::move(node));
+    return ToIo(*session_, node.status());
+  }
+  IOStatus NewRandomAccessFile(const std::string& name, const FileOptions&,
+                               std::unique_ptr<rocksdb::FSRandomAccessFile>* result, IODebugContext*) override {
+    absl::StatusOr<RadosNodePtr> node = names_->Find(name);
+    if (node.ok()) *result = std::make_unique<RandomRadosFile>(session_, *std::move(node));
+    return ToIo(*session_, node.status());
+  }
+  IOStatus NewWritableFile(const std::string& name, const FileOptions&,
+                           std::unique_ptr<rocksdb::FSWritableFile>* result, IODebugContext*) override {
+    absl::StatusOr<RadosNodePtr> node = names_->Create(name);
+    if (node.ok()) *result = std::make_unique<WritableRadosFile>(session_, names_, *std::move(node));
+    return ToIo(*session_, node.status());
+  }
+  IOStatus ReopenWritableFile(const std::string& name, const FileOptions& options,
+                              std::unique_ptr<rocksdb::FSWritableFile>* result, IODebugContext* debug) override {
+    absl::StatusOr<RadosNodePtr> node = names_->OpenToChange(name);
+    if (absl::IsNotFound(node.status())) return NewWritableFile(name, options, result, debug);
+    if (node.ok()) *result = std::make_unique<WritableRadosFile>(session_, names_, *std::move(node));
+    return ToIo(*session_, node.status());
+  }
+  IOStatus NewDirectory(const std::string& name, const IOOptions&, std::unique_ptr<rocksdb::FSDirectory>* result,
+                        IODebugContext*) override {
+    *result = std::make_unique<RadosDirectory>(session_);
+    return ToIo(*session_, names_->List(name).status());
+  }
+  IOStatus FileExists(const std::string& name, const IOOptions&, IODebugContext*) override {
+    const absl::StatusOr<bool> exists = names_->Exists(name);
+    return exists.ok() && !*exists ? IOStatus::NotFound(name) : ToIo(*session_, exists.status());
+  }
+  IOStatus GetChildren(const std::string& name, const IOOptions&, std::vector<std::string>* result,
+                       IODebugContext*) override {
+    absl::StatusOr<std::vector<std::string>> names = names_->List(name);
+    if (absl::IsNotFound(names.status())) return IOStatus::NotFound(name);
+    if (names.ok()) *result = *std::move(names);
+    return ToIo(*session_, names.status());
+  }
+  IOStatus DeleteFile(const std::string& name, const IOOptions&, IODebugContext*) override {
+    const absl::StatusOr<bool> removed = names_->Remove(name);
+    return removed.ok() && !*removed ? IOStatus::PathNotFound(name) : ToIo(*session_, removed.status());
+  }
+  IOStatus CreateDir(const std::string& name, const IOOptions&, IODebugContext*) override {
+    return ToIo(*session_, names_->MakeDirectory(name));
+  }
+  IOStatus CreateDirIfMissing(const std::string& name, const IOOptions&, IODebugContext*) override {
+    const absl::Status made = names_->MakeDirectory(name);
+    return absl::IsAlreadyExists(made) && names_->IsDirectory(name).value_or(false) ? IOStatus::OK()
+                                                                                    : ToIo(*session_, made);
+  }
+  IOStatus DeleteDir(const std::string& name, const IOOptions& options, IODebugContext* debug) override {
+    return DeleteFile(name, options, debug);
+  }
+  IOStatus GetFileSize(const std::string& name, const IOOptions&, uint64_t* size, IODebugContext*) override {
+    const absl::StatusOr<RadosNodePtr> node = names_->Find(name);
+    if (node.ok()) *size = (*node)->file->Size();
+    return ToIo(*session_, node.status());
+  }
+  IOStatus GetFileModificationTime(const std::string& name, const IOOptions&, uint64_t* time,
+                                   IODebugContext*) override {
+    const absl::StatusOr<RadosNodePtr> node = names_->Find(name);
+    if (node.ok()) *time = (*node)->changed_s;
+    return ToIo(*session_, node.status());
+  }
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions&, IODebugContext*) override {
+    return ToIo(*session_, names_->Rename(from, to));
+  }
+  IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions&, IODebugContext*) override {
+    return ToIo(*session_, names_->Link(from, to));
+  }
+  IOStatus LockFile(const std::string& name, const IOOptions&, rocksdb::FileLock** lock, IODebugContext*) override {
+    absl::StatusOr<std::unique_ptr<store::VolumeLock>> held = names_->Lock(name, /*alone=*/true, /*make=*/true);
+    if (held.ok()) *lock = new RadosFileLock(*std::move(held));
+    return ToIo(*session_, held.status());
+  }
+  IOStatus UnlockFile(rocksdb::FileLock* lock, const IOOptions&, IODebugContext*) override {
+    delete lock;
+    return IOStatus::OK();
+  }
+  IOStatus GetTestDirectory(const IOOptions&, std::string* path, IODebugContext*) override {
+    *path = "/test";
+    return IOStatus::OK();
+  }
+  IOStatus NewLogger(const std::string& name, const IOOptions&, std::shared_ptr<rocksdb::Logger>*,
+                     IODebugContext*) override {
+    return IOStatus::NotSupported("logs are not kept here", name);
+  }
+  IOStatus GetAbsolutePath(const std::string& path, const IOOptions&, std::string* absolute, IODebugContext*) override {
+    *absolute = NameTable::Normal(path);
+    return IOStatus::OK();
+  }
+  IOStatus IsDirectory(const std::string& path, const IOOptions&, bool* is_directory, IODebugContext*) override {
+    const absl::StatusOr<bool> is = names_->IsDirectory(path);
+    *is_directory = is.value_or(false);
+    return ToIo(*session_, is.status());
+  }
+  FileOptions OptimizeForCompactionTableRead(const FileOptions& options,
+                                             const rocksdb::ImmutableDBOptions& database) const override {
+    FileOptions optimized = rocksdb::FileSystem::OptimizeForCompactionTableRead(options, database);
+    optimized.compaction_readahead_size = std::max(optimized.compaction_readahead_size, kCompactionReadBytes);
+    return optimized;
+  }
+
+ private:
+  const std::shared_ptr<RadosSession> session_;
+  const std::shared_ptr<NameTable> names_;
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::FileSystem> NewRadosFileSystem(std::shared_ptr<RadosSession> session,
+                                                        std::shared_ptr<NameTable> names) {
+  return std::make_shared<RadosFileSystem>(std::move(session), std::move(names));
+}
+
+}  // namespace armature::rados

@@ -1,0 +1,49 @@
+#ifndef ARMATURE_STORAGE_RADOS_RADOS_OPTIONS_H_
+#define ARMATURE_STORAGE_RADOS_RADOS_OPTIONS_H_
+
+// Where a volume in Ceph RADOS is, and how it is used.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+
+namespace armature::rados {
+
+struct RadosVolumeOptions {
+  std::string pool;
+  // Namespace of the pool. Nothing else is kept in it. One volume, and so one database, each.
+  std::string name_space;
+  // Ceph's configuration file. Empty: the places where librados looks, /etc/ceph/ceph.conf first.
+  std::string conf_file;
+  // Name of the Ceph user, without "client.".
+  std::string user = "admin";
+  // An operation that the cluster has not answered for this time fails, with an outcome that is unknown. Zero: waits
+  // for as long as it takes.
+  absl::Duration op_timeout = absl::ZeroDuration();
+
+  // An owner that has not renewed its lease for this time may be replaced.
+  absl::Duration lease = absl::Seconds(5);
+  // How long Mount waits for the lease of another owner to end. A killed process holds its lease until it runs out.
+  absl::Duration owner_wait = absl::Seconds(15);
+  // Ends that wait early if it returns true. May be null.
+  std::function<bool()> is_cancelled;
+  // Called once, by any thread, when this process has lost the volume to another one or may not write it any more. All
+  // further writes fail. May be null.
+  std::function<void(std::string_view reason)> on_lost;
+
+  // Bytes of an object that holds a part of a file. A new volume takes them; an existing one keeps its own.
+  uint64_t stripe_bytes = uint64_t{4} << 20;
+
+  // How a new owner makes its predecessor harmless, which may still run: it lets the cluster block its connection, and
+  // takes over the objects that it may write. Either is enough; each covers faults of the other. All but kFull are for
+  // tests; kNone loses acknowledged writes.
+  enum class Fence : uint8_t { kFull, kBlock, kTakeOver, kNone };
+  Fence fence = Fence::kFull;
+};
+
+}  // namespace armature::rados
+
+#endif  // ARMATURE_STORAGE_RADOS_RADOS_OPTIONS_H_

@@ -1,0 +1,201 @@
+#include "storage/rados/rados_session.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "glog/logging.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+
+namespace armature::rados {
+namespace {
+
+// Entries of a directory that are read at once.
+constexpr uint64_t kEntriesAtOnce = 1000;
+// Monitors are asked for free space only, and a connection needs them: neither may wait for ever.
+constexpr char kMonitorTimeoutSeconds[] = "30";
+
+bool IsFull(int result) { return result == -ENOSPC || result == -EDQUOT; }
+
+std::string ErrnoText(int result) {
+  if (result == -ETIMEDOUT) return "the cluster did not answer in time: the outcome is unknown";
+  return std::strerror(-result);
+}
+
+}  // namespace
+
+void WriteOp::SetEntry(const std::string& key, const std::string& value) {
+  const char* const keys[] = {key.data()};
+  const char* const values[] = {value.data()};
+  const size_t key_sizes[] = {key.size()};
+  const size_t value_sizes[] = {value.size()};
+  rados_write_op_omap_set2(op_, keys, values, key_sizes, value_sizes, 1);
+}
+
+void WriteOp::RemoveEntries(const std::vector<std::string>& keys) {
+  std::vector<const char*> starts;
+  std::vector<size_t> sizes;
+  for (const std::string& key : keys) {
+    starts.push_back(key.data());
+    sizes.push_back(key.size());
+  }
+  rados_write_op_omap_rm_keys2(op_, starts.data(), sizes.data(), keys.size());
+}
+
+absl::StatusOr<std::shared_ptr<RadosSession>> RadosSession::Connect(const RadosVolumeOptions& options) {
+  auto session = std::shared_ptr<RadosSession>(new RadosSession(options));
+  ARM_RETURN_IF_ERROR(session->Open());
+  return session;
+}
+
+absl::Status RadosSession::Open() {
+  const auto refuse = [](std::string_view what, int result) {
+    return FailedPreconditionError(Cat("RADOS: ", what, ": ", std::strerror(-result)));
+  };
+  if (options_.pool.empty() || options_.name_space.empty()) {
+    return FailedPreconditionError("RADOS: a pool and a namespace must be named");
+  }
+  const std::string user = Cat("client.", options_.user);
+  if (const int made = rados_create2(&cluster_, "ceph", user.c_str(), 0); made < 0) return refuse(user, made);
+  const char* const file = options_.conf_file.empty() ? nullptr : options_.conf_file.c_str();
+  if (const int read = rados_conf_read_file(cluster_, file); read < 0) {
+    return refuse(Cat("cannot read the configuration file ", options_.conf_file), read);
+  }
+  // Ceph takes whole seconds only. 0: no limit.
+  const std::string op_seconds = Cat(absl::ToInt64Seconds(absl::Ceil(options_.op_timeout, absl::Seconds(1))));
+  const std::pair<const char*, const char*> settings[] = {
+      {"rados_mon_op_timeout", kMonitorTimeoutSeconds},
+      {"client_mount_timeout", kMonitorTimeoutSeconds},
+      {"rados_osd_op_timeout", op_seconds.c_str()},
+      // The client's own log and socket would be files of another program in this process.
+      {"admin_socket", ""},
+      {"log_file", ""},
+      {"log_to_stderr", "false"},
+  };
+  for (const auto& [name, value] : settings) {
+    if (const int set = rados_conf_set(cluster_, name, value); set < 0) return refuse(Cat(name, "=", value), set);
+  }
+  if (const int connected = rados_connect(cluster_); connected < 0) {
+    const std::string what = Cat("cannot connect as ", user);
+    if (connected == -ETIMEDOUT) return UnavailableError(Cat("RADOS: ", what, ": ", ErrnoText(connected)));
+    return refuse(what, connected);
+  }
+  if (const int opened = rados_ioctx_create(cluster_, options_.pool.c_str(), &io_); opened < 0) {
+    return refuse(Cat("pool ", options_.pool), opened);
+  }
+  rados_ioctx_set_namespace(io_, options_.name_space.c_str());
+  // Without it, a full pool blocks writes, removals and renewals of the lease until it has space again.
+  rados_set_pool_full_try(io_);
+  char* address = nullptr;
+  if (const int got = rados_getaddrs(cluster_, &address); got < 0) return refuse("own address", got);
+  address_ = address;
+  rados_buffer_free(address);
+  return absl::OkStatus();
+}
+
+RadosSession::~RadosSession() {
+  if (io_ != nullptr) {
+    rados_aio_flush(io_);
+    rados_ioctx_destroy(io_);
+  }
+  if (cluster_ != nullptr) rados_shutdown(cluster_);
+}
+
+int RadosSession::Operate(const WriteOp& op, const std::string& object) {
+  return rados_write_op_operate2(op.get(), io_, object.c_str(), nullptr, LIBRADOS_OPERATION_NOFLAG);
+}
+
+int RadosSession::Start(const WriteOp& op, const std::string& object, const Flight& flight) {
+  return rados_aio_write_op_operate(op.get(), io_, flight.get(), object.c_str(), nullptr, LIBRADOS_OPERATION_NOFLAG);
+}
+
+int RadosSession::Stat(const std::string& object, uint64_t* size) {
+  time_t changed = 0;
+  return rados_stat(io_, object.c_str(), size, &changed);
+}
+
+int RadosSession::ReadAttribute(const std::string& object, const char* attribute, std::string* value) {
+  char buffer[1024];
+  const int size = rados_getxattr(io_, object.c_str(), attribute, buffer, sizeof buffer);
+  if (size >= 0) value->assign(buffer, static_cast<size_t>(size));
+  return size < 0 ? size : 0;
+}
+
+int RadosSession::ReadEntries(const std::string& object, std::map<std::string, std::string>* entries) {
+  std::string after;
+  unsigned char has_more = 1;
+  while (has_more != 0) {
+    const rados_read_op_t op = rados_create_read_op();
+    rados_omap_iter_t at = nullptr;
+    int result = 0;
+    rados_read_op_omap_get_vals2(op, after.c_str(), "", kEntriesAtOnce, &at, &has_more, &result);
+    const int operated = rados_read_op_operate(op, io_, object.c_str(), LIBRADOS_OPERATION_NOFLAG);
+    if (operated >= 0 && result >= 0) {
+      while (true) {
+        char* key = nullptr;
+        char* value = nullptr;
+        size_t key_size = 0;
+        size_t value_size = 0;
+        if (rados_omap_get_next2(at, &key, &value, &key_size, &value_size) < 0 || key == nullptr) break;
+        after.assign(key, key_size);
+        (*entries)[after] = std::string(value, value_size);
+      }
+    }
+    if (at != nullptr) rados_omap_get_end(at);
+    rados_release_read_op(op);
+    if (operated < 0 || result < 0) return operated < 0 ? operated : result;
+  }
+  return 0;
+}
+
+int RadosSession::Command(const std::string& command, std::string* answer) {
+  const char* commands[] = {command.c_str()};
+  char* out = nullptr;
+  char* text = nullptr;
+  size_t out_size = 0;
+  size_t text_size = 0;
+  const int result = rados_mon_command(cluster_, commands, 1, nullptr, 0, &out, &out_size, &text, &text_size);
+  if (result >= 0) answer->assign(out, out_size);
+  rados_buffer_free(out);
+  rados_buffer_free(text);
+  return result;
+}
+
+absl::Status RadosSession::CheckOwned() const {
+  if (!is_lost()) return absl::OkStatus();
+  const absl::MutexLock lock(&mutex_);
+  return UnavailableError(Cat("the volume is not ours any more: ", reason_));
+}
+
+void RadosSession::Lose(std::string_view reason) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (is_lost_.exchange(true)) return;
+    reason_ = reason;
+  }
+  LOG(ERROR) << "rados: lost the volume pool=" << options_.pool << " namespace=" << options_.name_space
+             << " address=" << address_ << " reason=" << reason;
+  if (options_.on_lost) options_.on_lost(reason);
+}
+
+void RadosSession::Abandon() {
+  const absl::MutexLock lock(&mutex_);
+  is_lost_.store(true);
+  reason_ = "given up";
+}
+
+absl::Status RadosSession::Error(std::string_view what, std::string_view path, int result) {
+  if (result == -ESHUTDOWN) Lose("the cluster has blocked this client: another process took the volume");
+  const std::string text = Cat("RADOS: cannot ", what, " ", path, ": ", ErrnoText(result));
+  return IsFull(result) ? absl::ResourceExhaustedError(text) : UnavailableError(text);
+}
+
+absl::Status RadosSession::GuardedError(std::string_view what, std::string_view path, int result) {
+  if (result == -ECANCELED || result == -ENOENT || result == -ENODATA) {
+    Lose(Cat("object ", path, " was taken by another owner or removed"));
+  }
+  return Error(what, path, result);
+}
+
+}  // namespace armature::rados

@@ -1,0 +1,198 @@
+#include "storage/rados/rados_volume.h"
+
+#include <sys/random.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/rados/lease.h"
+#include "storage/rados/name_table.h"
+#include "storage/rados/pool_space.h"
+#include "storage/rados/rados_file_system.h"
+#include "storage/rados/rados_session.h"
+
+namespace armature::rados {
+namespace {
+
+using store::DiskUsage;
+using store::LinkKind;
+using store::ParentOf;
+using store::VolumeFile;
+using store::VolumeLock;
+
+constexpr size_t kAllocateBytes = size_t{1} << 20;
+
+uint64_t RandomBoot() {
+  uint64_t bits = 0;
+  if (getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) std::abort();
+  return bits | 1;  // not 0
+}
+
+class OpenRadosFile final : public VolumeFile {
+ public:
+  OpenRadosFile(std::shared_ptr<NameTable> names, RadosNodePtr node, store::Volume::Access access)
+      : names_(std::move(names)), node_(std::move(node)), access_(access) {}
+  ~OpenRadosFile() override {
+    // If it fails, the next owner finds the size.
+    if (access_ == store::Volume::Access::kChange) static_cast<void>(names_->EndWriter(node_));
+  }
+  OpenRadosFile(const OpenRadosFile&) = delete;
+  OpenRadosFile& operator=(const OpenRadosFile&) = delete;
+
+  absl::StatusOr<size_t> ReadAt(uint64_t offset, size_t size, char* to) const override {
+    return node_->file->ReadAt(offset, size, to);
+  }
+  absl::Status WriteAt(uint64_t offset, std::string_view bytes) override {
+    ARM_RETURN_IF_ERROR(CheckMayChange());
+    return node_->file->WriteAt(offset, bytes);
+  }
+  absl::Status Sync() override { return node_->file->Sync(); }
+  absl::Status Truncate(uint64_t size) override {
+    ARM_RETURN_IF_ERROR(CheckMayChange());
+    return node_->file->Truncate(size);
+  }
+  absl::StatusOr<uint64_t> Size() const override { return node_->file->Size(); }
+
+ private:
+  absl::Status CheckMayChange() const {
+    if (access_ == store::Volume::Access::kChange) return absl::OkStatus();
+    return UnavailableError(Cat("cannot write ", node_->file->id(), ": opened for reading only"));
+  }
+
+  const std::shared_ptr<NameTable> names_;
+  const RadosNodePtr node_;
+  const store::Volume::Access access_;
+};
+
+class MountedVolume final : public RadosVolume {
+ public:
+  MountedVolume(std::shared_ptr<RadosSession> session, std::unique_ptr<Lease> lease, std::shared_ptr<NameTable> names)
+      : RadosVolume(NewRadosFileSystem(session, names)),
+        session_(std::move(session)),
+        lease_(std::move(lease)),
+        names_(std::move(names)),
+        space_(session_),
+        boot_(RandomBoot()) {}
+
+  absl::StatusOr<std::string> Read(const std::string& path) override {
+    ARM_ASSIGN_OR_RETURN(const RadosNodePtr node, names_->Find(path));
+    std::string text(node->file->Size(), '\0');
+    ARM_ASSIGN_OR_RETURN(const size_t size, Named(path, node->file->ReadAt(0, text.size(), text.data())));
+    text.resize(size);
+    return text;
+  }
+  absl::Status WriteDurably(const std::string& path, std::string_view text) override {
+    return names_->Replace(path, text);
+  }
+  absl::StatusOr<std::unique_ptr<VolumeFile>> Open(const std::string& path, Access access) override {
+    ARM_ASSIGN_OR_RETURN(RadosNodePtr node,
+                         access == Access::kChange ? names_->OpenToChange(path) : names_->Find(path));
+    return std::make_unique<OpenRadosFile>(names_, std::move(node), access);
+  }
+  absl::Status Allocate(const std::string& path, uint64_t bytes) override;
+  absl::StatusOr<bool> Exists(const std::string& path) override { return names_->Exists(path); }
+  absl::StatusOr<uint64_t> Size(const std::string& path) override {
+    ARM_ASSIGN_OR_RETURN(const RadosNodePtr node, names_->Find(path));
+    return node->file->Size();
+  }
+  absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override {
+    return names_->List(directory);
+  }
+  absl::Status MakeDirectories(const std::string& path) override {
+    const absl::StatusOr<bool> is_directory = names_->IsDirectory(path);
+    if (is_directory.value_or(false)) return absl::OkStatus();
+    if (is_directory.ok()) return UnavailableError(Cat(path, ": Not a directory"));
+    if (!absl::IsNotFound(is_directory.status())) return is_directory.status();
+    ARM_RETURN_IF_ERROR(MakeDirectories(std::string(ParentOf(NameTable::Normal(path)))));
+    const absl::Status made = names_->MakeDirectory(path);
+    return absl::IsAlreadyExists(made) ? absl::OkStatus() : made;
+  }
+  absl::Status SyncDirectory(const std::string& path) override { return names_->List(path).status(); }
+  absl::StatusOr<bool> Remove(const std::string& path) override { return names_->Remove(path); }
+  absl::Status RemoveTree(const std::string& path) override { return names_->RemoveTree(path); }
+  absl::Status Link(const std::string& from, const std::string& to, LinkKind kind) override {
+    if (kind == LinkKind::kSymbolic) return UnavailableError(Cat("cannot link ", to, ": RADOS has no symbolic links"));
+    return names_->Link(from, to);
+  }
+  absl::StatusOr<std::string> MakeScratchDirectory() override {
+    std::string path = Cat("/scratch/", names_->NewId());
+    ARM_RETURN_IF_ERROR(MakeDirectories(path));
+    return path;
+  }
+  absl::StatusOr<std::unique_ptr<VolumeLock>> Lock(const std::string& path, LockMode mode, bool make) override {
+    return names_->Lock(path, mode == LockMode::kAlone, make);
+  }
+  absl::StatusOr<DiskUsage> Measure(const std::string& path) override {
+    ARM_ASSIGN_OR_RETURN(const bool exists, names_->Exists(path));
+    if (!exists) return UnavailableError(Cat("cannot tell the free space of ", path, ": it is missing"));
+    return space_.last();
+  }
+  std::string Absolute(const std::string& path) const override { return NameTable::Normal(path); }
+  // The cluster knows users of pools, not of files.
+  absl::Status CloseToOthers(const std::string&) override { return absl::OkStatus(); }
+  unsigned OpenToOthers(const std::string&) override { return 0; }
+  uint64_t boot() const override { return boot_; }
+  absl::Status CheckCurrent() const override {
+    if (lease_->IsCertain()) return absl::OkStatus();
+    return UnavailableError("This server may not be the database's owner any more: its lease was not renewed in time");
+  }
+
+  bool IsOwnerForCertain() const override { return lease_->IsCertain(); }
+  uint64_t epoch() const override {
+    uint64_t number = 0;
+    const std::string& text = session_->epoch();
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+  }
+  void Abandon() override {
+    session_->Abandon();
+    lease_->Abandon();
+  }
+
+ private:
+  // Errors of a file's objects name the objects.
+  template <class T>
+  static absl::StatusOr<T> Named(const std::string& path, absl::StatusOr<T> result) {
+    if (result.ok()) return result;
+    return WithContext(result.status(), path);
+  }
+
+  const std::shared_ptr<RadosSession> session_;
+  const std::unique_ptr<Lease> lease_;  // given back after the files were closed
+  const std::shared_ptr<NameTable> names_;
+  PoolSpace space_;
+  const uint64_t boot_;
+};
+
+absl::Status MountedVolume::Allocate(const std::string& path, uint64_t bytes) {
+  if (Size(path).value_or(0) == bytes) return absl::OkStatus();
+  ARM_ASSIGN_OR_RETURN(const RadosNodePtr node, names_->Create(path));
+  absl::Status made;
+  for (uint64_t left = bytes; made.ok() && left > 0;) {
+    const std::string zeros(std::min<uint64_t>(left, kAllocateBytes), '\0');
+    made = node->file->Append(zeros);
+    left -= zeros.size();
+  }
+  const absl::Status ended = names_->EndWriter(node);
+  if (made.ok()) made = ended;
+  if (!made.ok()) static_cast<void>(names_->Remove(path));
+  return made;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RadosVolume>> RadosVolume::Mount(const RadosVolumeOptions& options) {
+  ARM_ASSIGN_OR_RETURN(std::shared_ptr<RadosSession> session, RadosSession::Connect(options));
+  uint64_t stripe_bytes = 0;
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<Lease> lease, Lease::Take(session, &stripe_bytes));
+  ARM_ASSIGN_OR_RETURN(std::shared_ptr<NameTable> names, NameTable::Load(session, stripe_bytes));
+  return std::make_unique<MountedVolume>(std::move(session), std::move(lease), std::move(names));
+}
+
+}  // namespace armature::rados

@@ -1,0 +1,260 @@
+// Properties of the volume in RADOS beyond the contract of volumes.
+
+#include "storage/rados/rados_volume.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
+#include "storage/base/strings.h"
+#include "storage/rados/rados_session.h"
+#include "tests/rados/rados_under_test.h"
+#include "tests/support/random.h"
+#include "tests/unit/store/store_test_util.h"
+
+namespace armature::rados {
+namespace {
+
+using rocksdb::FileOptions;
+using rocksdb::IOOptions;
+
+constexpr uint64_t kStripe = 4096;
+
+class RadosMount : public testing::Test {
+ protected:
+  RadosMount() { options_.stripe_bytes = kStripe; }
+
+  bool Mount() {
+    volume_ = MountForTest(options_);
+    return volume_ != nullptr;
+  }
+  bool MountAfterCrash() {
+    volume_->Abandon();
+    volume_.reset();
+    return Mount();
+  }
+  std::unique_ptr<rocksdb::FSWritableFile> NewFile(const std::string& path) {
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    EXPECT_TRUE(volume_->file_system()->NewWritableFile(path, FileOptions(), &file, nullptr).ok());
+    return file;
+  }
+  // A connection of an operator, who sees the objects.
+  std::shared_ptr<RadosSession> Connect() {
+    auto session = RadosSession::Connect(options_);
+    EXPECT_TRUE(session.ok()) << session.status();
+    return session.ok() ? *session : nullptr;
+  }
+  std::vector<std::string> Objects() {
+    const auto session = Connect();
+    std::vector<std::string> names;
+    rados_list_ctx_t list = nullptr;
+    EXPECT_EQ(rados_nobjects_list_open(session->io(), &list), 0);
+    const char* name = nullptr;
+    while (rados_nobjects_list_next(list, &name, nullptr, nullptr) == 0) names.emplace_back(name);
+    rados_nobjects_list_close(list);
+    return names;
+  }
+
+  RadosVolumeOptions options_ = NewTestVolume();
+  std::unique_ptr<RadosVolume> volume_;
+};
+
+TEST_F(RadosMount, NamesWhatIsMissing) {
+  const auto refusal = [](const RadosVolumeOptions& options) {
+    const auto mounted = RadosVolume::Mount(options);
+    EXPECT_EQ(mounted.status().code(), absl::StatusCode::kFailedPrecondition) << mounted.status();
+    return std::string(mounted.status().message());
+  };
+  RadosVolumeOptions wrong = options_;
+  wrong.pool = "no-such-pool";
+  EXPECT_NE(refusal(wrong).find("no-such-pool"), std::string::npos);
+  wrong = options_;
+  wrong.conf_file = "/no/such/file";
+  EXPECT_NE(refusal(wrong).find("/no/such/file"), std::string::npos);
+  wrong = options_;
+  wrong.name_space = "";
+  EXPECT_NE(refusal(wrong).find("namespace"), std::string::npos);
+}
+
+TEST_F(RadosMount, LeavesAForeignNamespaceAlone) {
+  const auto session = Connect();
+  WriteOp op;
+  op.CreateNew();
+  op.SetAttribute("format", "99");
+  ASSERT_GE(session->Operate(op, "directory"), 0);
+  const auto mounted = RadosVolume::Mount(options_);
+  EXPECT_EQ(mounted.status().code(), absl::StatusCode::kFailedPrecondition) << mounted.status();
+}
+
+TEST_F(RadosMount, ALostDirectoryDoesNotBecomeAnEmptyOne) {
+  ASSERT_TRUE(Mount());
+  ASSERT_TRUE(volume_->WriteDurably("/file", "text").ok());
+  volume_.reset();
+  const auto session = Connect();
+  ASSERT_EQ(rados_remove(session->io(), "directory"), 0);
+  EXPECT_EQ(RadosVolume::Mount(options_).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(RadosMount, AnOrderlyEndHandsOverAtOnce) {
+  options_.lease = absl::Seconds(100);
+  options_.owner_wait = absl::ZeroDuration();
+  ASSERT_TRUE(Mount());
+  EXPECT_EQ(volume_->epoch(), 1u);
+  const uint64_t boot = volume_->boot();
+  ASSERT_TRUE(volume_->WriteDurably("/file", "text").ok());
+  volume_.reset();
+  ASSERT_TRUE(Mount());
+  EXPECT_EQ(volume_->epoch(), 2u);
+  EXPECT_NE(volume_->boot(), boot);
+  EXPECT_EQ(volume_->Read("/file").value_or(""), "text");
+}
+
+TEST_F(RadosMount, RemovedFilesLeaveNoObjects) {
+  ASSERT_TRUE(Mount());
+  const std::vector<std::string> before = Objects();
+  for (const std::string path : {"/table.sst", "/000001.log"}) {
+    const auto file = NewFile(path);
+    ASSERT_TRUE(file->Append(std::string(5 * kStripe + 1, 'x'), IOOptions(), nullptr).ok());
+    ASSERT_TRUE(file->Sync(IOOptions(), nullptr).ok());
+  }
+  ASSERT_TRUE(volume_->WriteDurably("/small", std::string(3 * kStripe, 's')).ok());
+  ASSERT_TRUE(volume_->Link("/small", "/second", store::LinkKind::kHard).ok());
+  EXPECT_GE(Objects().size(), before.size() + 15);
+  ASSERT_TRUE(volume_->RemoveTree("/").ok());
+  EXPECT_TRUE(store::Eventually([&] { return Objects() == before; })) << Objects().size();
+}
+
+TEST_F(RadosMount, AnOpenFileOutlivesItsName) {
+  ASSERT_TRUE(Mount());
+  ASSERT_TRUE(volume_->WriteDurably("/file", std::string(3 * kStripe, 'x')).ok());
+  const auto file = volume_->Open("/file", store::Volume::Access::kRead);
+  ASSERT_TRUE(file.ok() && volume_->Remove("/file").value_or(false));
+  std::string text(3 * kStripe, '\0');
+  EXPECT_EQ((*file)->ReadAt(0, text.size(), text.data()).value_or(0), text.size());
+  EXPECT_EQ(text, std::string(3 * kStripe, 'x'));
+}
+
+// Writes of a file reach several servers in any order. A death in between leaves a hole, behind which nothing was
+// synced.
+TEST_F(RadosMount, WhatLiesBehindAHoleIsCutOffAfterACrash) {
+  ASSERT_TRUE(Mount());
+  const auto log = NewFile("/000001.log");
+  ASSERT_TRUE(log->Append(std::string(2 * kStripe + 100, 'a'), IOOptions(), nullptr).ok());
+  ASSERT_TRUE(log->Sync(IOOptions(), nullptr).ok());
+  std::string id;
+  for (const std::string& name : Objects()) {
+    if (name.ends_with(".2") && name.starts_with("file.1.")) id = name.substr(0, name.size() - 2);
+  }
+  ASSERT_FALSE(id.empty());
+  {
+    // The next write was longer, and its end was stored first.
+    const auto session = Connect();
+    WriteOp op;
+    op.Write(0, "end");
+    ASSERT_GE(session->Operate(op, Cat(id, ".3")), 0);
+  }
+  ASSERT_TRUE(MountAfterCrash());
+  EXPECT_EQ(volume_->Size("/000001.log").value_or(0), 2 * kStripe + 100);
+  // It does not come back when the file grows.
+  const auto file = volume_->Open("/000001.log", store::Volume::Access::kChange);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE((*file)->WriteAt(2 * kStripe + 100, std::string(kStripe, 'b')).ok() && (*file)->Sync().ok());
+  EXPECT_EQ(volume_->Read("/000001.log").value_or(""), std::string(2 * kStripe + 100, 'a') + std::string(kStripe, 'b'));
+}
+
+TEST_F(RadosMount, AMissingObjectIsDataLoss) {
+  ASSERT_TRUE(Mount());
+  ASSERT_TRUE(volume_->WriteDurably("/file", std::string(3 * kStripe, 'x')).ok());
+  const auto session = Connect();
+  for (const std::string& name : Objects()) {
+    if (name.starts_with("file.") && name.ends_with(".1")) {
+      ASSERT_EQ(rados_remove(session->io(), name.c_str()), 0);
+    }
+  }
+  EXPECT_EQ(volume_->Read("/file").status().code(), absl::StatusCode::kDataLoss);
+  // The next owner looks at the objects when it is to write the file.
+  ASSERT_TRUE(MountAfterCrash());
+  EXPECT_EQ(volume_->Open("/file", store::Volume::Access::kChange).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(RadosMount, SyncsOfManyThreadsCoverTheirBytes) {
+  ASSERT_TRUE(Mount());
+  const auto log = NewFile("/000001.log");
+  ASSERT_TRUE(log->IsSyncThreadSafe());
+  std::atomic<uint64_t> appended = 0;
+  std::atomic<uint64_t> synced = 0;
+  std::atomic<bool> is_done = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      while (!is_done) {
+        const uint64_t covered = appended;
+        ASSERT_TRUE(log->Sync(IOOptions(), nullptr).ok());
+        for (uint64_t known = synced; known < covered && !synced.compare_exchange_weak(known, covered);) {
+        }
+      }
+    });
+  }
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_TRUE(log->Append(std::string(100, static_cast<char>('a' + i % 26)), IOOptions(), nullptr).ok());
+    appended += 100;
+  }
+  EXPECT_TRUE(store::Eventually([&] { return synced == appended; }));
+  is_done = true;
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_TRUE(log->Append("not synced", IOOptions(), nullptr).ok());
+  ASSERT_TRUE(MountAfterCrash());
+  const std::string text = volume_->Read("/000001.log").value_or("");
+  ASSERT_GE(text.size(), 50'000u);
+  for (size_t i = 0; i < 50'000; ++i) ASSERT_EQ(text[i], static_cast<char>('a' + i / 100 % 26)) << i;
+}
+
+TEST_F(RadosMount, ChangedPlacesOverlapAndCrossObjects) {
+  ASSERT_TRUE(Mount());
+  std::string expected(3 * kStripe, '.');
+  ASSERT_TRUE(volume_->WriteDurably("/file", expected).ok());
+  {
+    const auto file = volume_->Open("/file", store::Volume::Access::kChange);
+    ASSERT_TRUE(file.ok());
+    test::Random random(5);
+    for (int i = 0; i < 400; ++i) {
+      const size_t at = random.Below(expected.size() + 200);
+      const std::string bytes(1 + random.Below(size_t{300}), static_cast<char>('a' + i % 26));
+      ASSERT_TRUE((*file)->WriteAt(at, bytes).ok());
+      if (expected.size() < at + bytes.size()) expected.resize(at + bytes.size(), '\0');
+      expected.replace(at, bytes.size(), bytes);
+      if (random.OneIn(10)) {
+        ASSERT_TRUE((*file)->Sync().ok());
+      }
+      if (random.OneIn(5)) {
+        ASSERT_TRUE(volume_->Read("/file").value_or("") == expected) << i;
+      }
+    }
+    ASSERT_TRUE((*file)->Sync().ok());
+  }
+  ASSERT_TRUE(MountAfterCrash());
+  EXPECT_TRUE(volume_->Read("/file").value_or("") == expected);
+}
+
+TEST_F(RadosMount, AnAnswerThatDoesNotComeIsAnUnknownOutcome) {
+  options_.op_timeout = absl::Seconds(3);
+  options_.lease = absl::Seconds(300);  // its renewals are not the subject
+  ASSERT_TRUE(Mount());
+  ASSERT_TRUE(volume_->WriteDurably("/file", "before").ok());
+  for (const char* osd : {"0", "1", "2"}) ASSERT_TRUE(RunClusterTool("kill-osd", osd));
+  const absl::Status written = volume_->WriteDurably("/file", "during");
+  EXPECT_EQ(written.code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(std::string(written.message()).find("outcome is unknown"), std::string::npos) << written;
+  for (const char* osd : {"0", "1", "2"}) ASSERT_TRUE(RunClusterTool("start-osd", osd));
+  EXPECT_TRUE(store::Eventually([&] { return volume_->WriteDurably("/file", "after").ok(); }));
+  EXPECT_EQ(volume_->Read("/file").value_or(""), "after");
+}
+
+}  // namespace
+}  // namespace armature::rados

@@ -1,0 +1,20 @@
+#include "tools/armature/data_place.h"
+
+#include "storage/base/strings.h"
+#include "tools/armature/session.h"
+
+namespace armature::cli {
+
+place::PlaceOptions& RadosAccess() {
+  // A daemon that is late with its renewals must not lose its database to a command that waits for the chance.
+  static place::PlaceOptions& options = *new place::PlaceOptions{.owner_wait = absl::ZeroDuration()};
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<place::Place>> OpenDataPlace(const std::string& data_dir) {
+  absl::StatusOr<std::unique_ptr<place::Place>> opened = place::OpenPlace(data_dir, RadosAccess());
+  if (!opened.ok()) return UsageError(Sv(opened.status().message()));
+  return opened;
+}
+
+}  // namespace armature::cli
