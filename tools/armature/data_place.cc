@@ -7,7 +7,11 @@ namespace armature::cli {
 
 place::PlaceOptions& RadosAccess() {
   // A daemon that is late with its renewals must not lose its database to a command that waits for the chance.
-  static place::PlaceOptions& options = *new place::PlaceOptions{.owner_wait = absl::ZeroDuration()};
+  static place::PlaceOptions& options = *[] {
+    auto* const made = new place::PlaceOptions;
+    made->owner_wait = absl::ZeroDuration();
+    return made;
+  }();
   return options;
 }
 
