@@ -48,6 +48,7 @@ README_FOLDERS = (
     "client/node",
     "client/node/src",
     "client/node/test",
+    "client/java",
     "cmake",
     "tests",
     "tests/unit",

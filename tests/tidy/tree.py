@@ -9,7 +9,7 @@ import tokenize
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CODE_FOLDERS = ("storage", "index", "engine", "daemon", "client", "tools", "tests")
 # Folders of tools and builds, which Git does not track.
-FOREIGN_FOLDERS = {"node_modules", "build", "generated", ".git", "__pycache__"}
+FOREIGN_FOLDERS = {"node_modules", "build", "generated", "target", ".git", "__pycache__"}
 
 
 def name_of(path):

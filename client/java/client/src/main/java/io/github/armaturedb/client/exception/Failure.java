@@ -1,0 +1,190 @@
+package io.github.armaturedb.client.exception;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.rpc.RetryInfo;
+import io.github.armaturedb.api.v1.ErrorDetail;
+import io.github.armaturedb.api.v1.RpcStatus;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The facts of a failed attempt of a call. Immutable. */
+public final class Failure {
+    private static final Metadata.Key<byte[]> DETAILS =
+            Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
+    private static final Pattern RESERVED_WORD = Pattern.compile("reserved keyword: (\\w+)");
+
+    /** Codes of actions of a cancelled transaction that may succeed in another attempt. */
+    private static final Set<String> PASSING_REASONS =
+            Set.of("None", "TransactionConflict", "ProvisionedThroughputExceeded", "ThrottlingError");
+
+    private final String operation;
+    private final Status status;
+    private final String message;
+    private final boolean neverSent;
+    private final ErrorDetail detail; // null: not from the daemon
+    private final Duration retryAfter;
+
+    private Failure(String operation, Status status, RpcStatus details, boolean neverSent) {
+        this.operation = operation;
+        this.status = status;
+        this.neverSent = neverSent;
+        ErrorDetail found = null;
+        Duration pause = Duration.ZERO;
+        for (Any any : details.getDetailsList()) {
+            try {
+                if (any.is(ErrorDetail.class)) {
+                    found = any.unpack(ErrorDetail.class);
+                    pause = longer(pause, Duration.ofMillis(found.getRetryAfterMs()));
+                } else if (any.is(RetryInfo.class)) {
+                    com.google.protobuf.Duration delay = any.unpack(RetryInfo.class).getRetryDelay();
+                    pause = longer(pause, Duration.ofSeconds(delay.getSeconds(), delay.getNanos()));
+                }
+            } catch (InvalidProtocolBufferException | ArithmeticException e) {
+                // Without this detail the code still tells the kind of the failure.
+            }
+        }
+        detail = found;
+        retryAfter = pause;
+        String text = status.getDescription() == null ? "" : status.getDescription();
+        Matcher word = RESERVED_WORD.matcher(text);
+        message = word.find() ? text + " (in expressions, #" + word.group(1) + " stands for the attribute " + word.group(1) + ")" : text;
+    }
+
+    private static Duration longer(Duration a, Duration b) {
+        return a.compareTo(b) >= 0 ? a : b;
+    }
+
+    /** The failure of a call of gRPC. */
+    public static Failure of(String operation, Status status, Metadata trailers, boolean neverSent) {
+        // The daemon has not read such a request. gRPC has no code of its own for it.
+        boolean isRefused = status.getCode() == Status.Code.RESOURCE_EXHAUSTED && (trailers == null || !trailers.containsKey(DETAILS))
+                && status.getDescription() != null && status.getDescription().contains("Received message larger than max");
+        return ofStream(operation, status, trailers, neverSent || isRefused);
+    }
+
+    /** The failure of an operation whose stream has ended, perhaps because of another operation. */
+    public static Failure ofStream(String operation, Status status, Metadata trailers, boolean neverSent) {
+        byte[] bytes = trailers == null ? null : trailers.get(DETAILS);
+        RpcStatus details = RpcStatus.getDefaultInstance();
+        if (bytes != null) {
+            try {
+                details = RpcStatus.parseFrom(bytes);
+            } catch (InvalidProtocolBufferException e) {
+                // As above.
+            }
+        }
+        // gRPC reports a connection that closes while a call begins on it as UNKNOWN.
+        boolean isLost = status.getCode() == Status.Code.UNKNOWN && status.getCause() instanceof IOException;
+        return new Failure(operation, isLost ? Status.UNAVAILABLE.withDescription(status.getDescription()).withCause(status.getCause()) : status,
+                details, neverSent);
+    }
+
+    /** The failure of an operation of a pipeline. */
+    public static Failure of(String operation, RpcStatus error) {
+        return new Failure(operation, Status.fromCodeValue(error.getCode()).withDescription(error.getMessage()), error, false);
+    }
+
+    /** A failure that the client has found itself, before anything was sent. */
+    public static Failure local(String operation, Status status) {
+        return new Failure(operation, status, RpcStatus.getDefaultInstance(), true);
+    }
+
+    /** The operation, such as "PutItem". */
+    public String operation() {
+        return operation;
+    }
+
+    /** The code of gRPC. */
+    public Status.Code code() {
+        return status.getCode();
+    }
+
+    /** The status of gRPC. */
+    public Status status() {
+        return status;
+    }
+
+    /** The name of the error in the documented API, or empty. */
+    public String exception() {
+        return detail == null ? "" : detail.getException();
+    }
+
+    /** Names the call in the daemon's log, or empty. */
+    public String requestId() {
+        return detail == null ? "" : detail.getRequestId();
+    }
+
+    /** The advised pause, or zero. */
+    public Duration retryAfter() {
+        return retryAfter;
+    }
+
+    /** The whole error of the daemon. */
+    public Optional<ErrorDetail> detail() {
+        return Optional.ofNullable(detail);
+    }
+
+    String text() {
+        String name = exception().isEmpty() ? code().toString() : exception();
+        String request = requestId().isEmpty() ? "" : " (request " + requestId() + ")";
+        return operation + ": " + name + ": " + message + request;
+    }
+
+    /** The call has certainly changed nothing. */
+    public boolean isNotApplied() {
+        if (neverSent || code() == Status.Code.UNIMPLEMENTED) {
+            return true;
+        }
+        return switch (exception()) {
+            case "", "InternalServerError", "ServiceUnavailable" -> false; // can occur in the middle of a write
+            // Concerns one write of a batch; the others are done.
+            case "ItemCollectionSizeLimitExceededException" -> !operation.equals("BatchWriteItem");
+            default -> true;
+        };
+    }
+
+    /** The daemon refused the call because of too many calls. */
+    public boolean isThrottled() {
+        return switch (exception()) {
+            case "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded" -> true;
+            default -> false;
+        };
+    }
+
+    /** Another attempt may succeed. */
+    public boolean isTransient() {
+        return switch (code()) {
+            case UNAVAILABLE -> true;
+            case RESOURCE_EXHAUSTED -> isThrottled();
+            case ABORTED -> switch (exception()) {
+                case "TransactionConflictException", "TransactionInProgressException" -> true;
+                default -> detail != null && detail.getCancellationReasonsCount() > 0
+                        && detail.getCancellationReasonsList().stream().allMatch(r -> PASSING_REASONS.contains(r.getCode()));
+            };
+            default -> false;
+        };
+    }
+
+    /** The exception of the most precise class. */
+    public ArmatureException toException() {
+        ArmatureException documented = Documented.of(this);
+        if (documented != null) {
+            return documented;
+        }
+        return switch (code()) {
+            case DEADLINE_EXCEEDED -> new DeadlineExceededException(this);
+            case UNAVAILABLE -> new UnavailableException(this);
+            case RESOURCE_EXHAUSTED -> new MessageTooLargeException(this);
+            case UNAUTHENTICATED -> new UnauthenticatedException(this);
+            case CANCELLED -> new CallCancelledException(this);
+            default -> new ArmatureException(this);
+        };
+    }
+}

@@ -1,0 +1,222 @@
+package io.github.armaturedb.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.armaturedb.api.v1.GetItemResponse;
+import io.github.armaturedb.api.v1.ItemServiceGrpc;
+import io.github.armaturedb.api.v1.PutItemRequest;
+import io.github.armaturedb.api.v1.PutItemResponse;
+import io.github.armaturedb.client.exception.ArmatureException;
+import io.github.armaturedb.client.exception.CallCancelledException;
+import io.github.armaturedb.client.exception.ConditionalCheckFailedException;
+import io.github.armaturedb.client.exception.DeadlineExceededException;
+import io.github.armaturedb.client.exception.MessageTooLargeException;
+import io.github.armaturedb.client.exception.OutcomeUnknownException;
+import io.github.armaturedb.client.exception.ResourceNotFoundException;
+import io.github.armaturedb.client.exception.ThrottlingException;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class CallsTest {
+    private static final Map<String, Object> ANN = Map.of("id", "ann");
+
+    @Test
+    void aThrottledWriteIsRepeatedWhateverItDoes() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().build()) {
+            daemon.put = r -> daemon.puts.size() < 3
+                    ? FakeDaemon.error(Status.Code.RESOURCE_EXHAUSTED, "ThrottlingException")
+                    : PutItemResponse.getDefaultInstance();
+            client.table("users").put(Item.from(ANN), o -> o.condition("attribute_not_exists(id)"));
+            assertEquals(3, daemon.puts.size());
+        }
+    }
+
+    @Test
+    void aConditionalWriteOfUnknownOutcomeIsNotRepeated() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().build()) {
+            daemon.put = r -> Status.UNAVAILABLE.asRuntimeException();
+            OutcomeUnknownException e = assertThrows(OutcomeUnknownException.class,
+                    () -> client.table("users").put(Item.from(ANN), o -> o.condition("attribute_not_exists(id)")));
+            assertEquals(1, daemon.puts.size());
+            assertFalse(e.isNotApplied());
+        }
+    }
+
+    @Test
+    void aRefusalAfterALostAnswerLeavesTheOutcomeUnknown() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().build()) {
+            daemon.put = r -> daemon.puts.size() == 1
+                    ? Status.UNAVAILABLE.asRuntimeException() : FakeDaemon.error(Status.Code.NOT_FOUND, "ResourceNotFoundException");
+            OutcomeUnknownException e = assertThrows(OutcomeUnknownException.class, () -> client.table("users").put(Item.from(ANN)));
+            assertInstanceOf(ResourceNotFoundException.class, e.getCause());
+            assertEquals(2, daemon.puts.size());
+        }
+    }
+
+    @Test
+    void attemptsAreBounded() {
+        RetryPolicy policy = new RetryPolicy(3, Duration.ofMillis(1), Duration.ofMillis(2));
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().retry(policy).build()) {
+            daemon.put = r -> FakeDaemon.error(Status.Code.RESOURCE_EXHAUSTED, "ThrottlingException");
+            ThrottlingException e = assertThrows(ThrottlingException.class, () -> client.table("users").put(Item.from(ANN)));
+            assertEquals(3, daemon.puts.size());
+            assertTrue(e.isNotApplied());
+            assertEquals("r1", e.requestId());
+        }
+    }
+
+    @Test
+    void theAdviceOfTheDaemonIsWaitedForInAdditionToThePause() {
+        long pause = RetryPolicy.DEFAULT.pauseNanos(1, Duration.ofSeconds(3));
+        assertTrue(pause >= Duration.ofSeconds(3).toNanos() + Duration.ofMillis(12).toNanos() && pause <= Duration.ofMillis(3026).toNanos(),
+                () -> Long.toString(pause));
+        assertTrue(RetryPolicy.DEFAULT.pauseNanos(1000, Duration.ZERO) <= Duration.ofSeconds(2).toNanos());
+        assertEquals(0, RetryPolicy.NONE.pauseNanos(5, Duration.ZERO));
+    }
+
+    @Test
+    void aDeadlineEndsReadsAndWrites() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().timeout(Duration.ofMillis(200)).build()) {
+            daemon.get = r -> null;
+            daemon.put = r -> null;
+            assertThrows(DeadlineExceededException.class, () -> client.table("users").get(ANN));
+            assertThrows(OutcomeUnknownException.class, () -> client.table("users").put(Item.from(ANN)));
+            assertThrows(IllegalArgumentException.class, () -> client.table("users").get(ANN, o -> o.timeout(Duration.ZERO)));
+        }
+    }
+
+    @Test
+    void anInterruptEndsACall() throws InterruptedException {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().timeout(Duration.ofSeconds(30)).build()) {
+            CountDownLatch arrived = new CountDownLatch(1);
+            daemon.put = r -> {
+                arrived.countDown();
+                return null;
+            };
+            AtomicReference<RuntimeException> thrown = new AtomicReference<>();
+            Thread thread = new Thread(() -> {
+                RuntimeException e = assertThrows(RuntimeException.class, () -> client.table("users").put(Item.from(ANN)));
+                thrown.set(Thread.interrupted() ? e : new IllegalStateException("the flag of the thread is lost", e));
+            });
+            thread.start();
+            arrived.await();
+            thread.interrupt();
+            thread.join();
+            assertInstanceOf(OutcomeUnknownException.class, thrown.get());
+        }
+    }
+
+    @Test
+    void aClosedClientFailsCallsThatArePaused() {
+        try (FakeDaemon daemon = new FakeDaemon()) {
+            ArmatureClient client = daemon.client().retry(new RetryPolicy(1000, Duration.ofMillis(50), Duration.ofMillis(50))).build();
+            daemon.put = r -> FakeDaemon.error(Status.Code.RESOURCE_EXHAUSTED, "ThrottlingException");
+            CompletableFuture<?> put = client.async().table("users").put(Item.from(ANN));
+            client.close();
+            ExecutionException e = assertThrows(ExecutionException.class, () -> put.get(30, TimeUnit.SECONDS));
+            assertInstanceOf(ArmatureException.class, e.getCause());
+        }
+    }
+
+    @Test
+    void aTooLargeRequestIsNotSent() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().build()) {
+            Item large = Item.of("id", "ann", "text", "x".repeat(17 << 20));
+            MessageTooLargeException e = assertThrows(MessageTooLargeException.class, () -> client.table("users").put(large));
+            assertTrue(e.isNotApplied());
+            assertEquals(0, daemon.puts.size());
+        }
+    }
+
+    @Test
+    void aFalseConditionIsTyped() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().build()) {
+            daemon.put = r -> FakeDaemon.error(Status.Code.FAILED_PRECONDITION, "ConditionalCheckFailedException");
+            ConditionalCheckFailedException e = assertThrows(ConditionalCheckFailedException.class, () -> client.table("users").put(Item.from(ANN)));
+            assertTrue(e.item().isEmpty());
+        }
+    }
+
+    @Test
+    void stubsOverTheChannelHaveRepeatsAndErrors() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().build()) {
+            ItemServiceGrpc.ItemServiceBlockingStub stub = ItemServiceGrpc.newBlockingStub(client.channel());
+            daemon.put = r -> daemon.puts.size() < 2 ? Status.UNAVAILABLE.asRuntimeException() : PutItemResponse.getDefaultInstance();
+            stub.putItem(PutItemRequest.newBuilder().setTableName("users").build());
+            assertEquals(2, daemon.puts.size());
+            daemon.put = r -> FakeDaemon.error(Status.Code.NOT_FOUND, "ResourceNotFoundException");
+            StatusRuntimeException e = assertThrows(
+                    StatusRuntimeException.class, () -> stub.putItem(PutItemRequest.newBuilder().setTableName("users").build()));
+            assertInstanceOf(ResourceNotFoundException.class, e.getCause());
+        }
+    }
+
+    @Test
+    void cancellingAFutureEndsItsCall() throws InterruptedException {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().build()) {
+            CountDownLatch arrived = new CountDownLatch(1);
+            daemon.get = r -> {
+                arrived.countDown();
+                return null;
+            };
+            CompletableFuture<?> get = client.async().table("users").get(ANN);
+            arrived.await();
+            assertTrue(get.cancel(true));
+        }
+    }
+
+    @Test
+    void aSessionTakesTheSequenceOfAWrite() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().readYourWrites().build()) {
+            daemon.put = r -> PutItemResponse.newBuilder().setChangeSequence(-2).build(); // 2^64 - 2
+            client.table("users").put(Item.from(ANN));
+            daemon.put = r -> PutItemResponse.newBuilder().setChangeSequence(7).build();
+            client.table("users").put(Item.from(ANN));
+            assertEquals(-2, client.position());
+        }
+    }
+
+    @Test
+    void observersSeeEachCallOnce() {
+        List<String> seen = new ArrayList<>();
+        CallObserver observer = (operation, table) -> (attempts, failure) -> seen.add(operation + " " + table + " " + attempts + " " + failure);
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().observer(observer).build()) {
+            AtomicInteger calls = new AtomicInteger();
+            daemon.get = r -> calls.incrementAndGet() < 3 ? Status.UNAVAILABLE.asRuntimeException() : GetItemResponse.getDefaultInstance();
+            client.table("users").get(ANN);
+        }
+        assertEquals(List.of("GetItem users 3 null"), seen);
+    }
+
+    @Test
+    void aSecretIsNotSentInClearText() {
+        assertThrows(IllegalArgumentException.class, () -> ArmatureClient.builder("localhost:1").accessKey("id", "secret").build());
+        assertThrows(IllegalArgumentException.class, () -> ArmatureClient.builder("a:1", "not an address").build());
+        assertThrows(IllegalArgumentException.class, () -> ArmatureClient.connect(""));
+    }
+
+    @Test
+    void aReadOfAClosedClientFails() {
+        ArmatureClient client = ArmatureClient.connect("127.0.0.1:1");
+        client.close();
+        ArmatureException e = assertThrows(ArmatureException.class, () -> client.table("users").get(ANN));
+        assertFalse(e instanceof CallCancelledException && e.getMessage().isEmpty());
+    }
+}
