@@ -110,6 +110,12 @@ impl Session {
         } else if let Some(response) = response.downcast_ref::<api::ExecuteStatementResponse>() {
             let mut state = self.lock();
             state.floor = state.floor.max(response.change_sequence());
+        } else if let Some(response) = response.downcast_ref::<api::BatchExecuteStatementResponse>() {
+            let mut state = self.lock();
+            state.floor = state.floor.max(response.change_sequence());
+        } else if let Some(response) = response.downcast_ref::<api::ExecuteTransactionResponse>() {
+            let mut state = self.lock();
+            state.floor = state.floor.max(response.change_sequence());
         } else if let Some(response) = response.downcast_ref::<api::PutItemResponse>() {
             self.learn_table::<api::PutItemRequest>(request, |r| &r.table_name, response.change_sequence);
         } else if let Some(response) = response.downcast_ref::<api::UpdateItemResponse>() {

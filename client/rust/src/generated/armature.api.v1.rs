@@ -2108,7 +2108,7 @@ pub struct ExecuteStatementResponse {
     /// With explain_only: the operations that execute the statement, one on each line.
     #[prost(string, optional, tag = "5")]
     pub plan: ::core::option::Option<::prost::alloc::string::String>,
-    /// The position of a write, as in PutItemResponse; absent in the JSON protocol.
+    /// The position of a write, as in PutItemResponse. In the JSON protocol a header.
     #[prost(uint64, optional, tag = "6")]
     pub change_sequence: ::core::option::Option<u64>,
 }
@@ -2214,6 +2214,9 @@ pub struct BatchExecuteStatementResponse {
     pub responses: ::prost::alloc::vec::Vec<BatchStatementResponse>,
     #[prost(message, repeated, tag = "2")]
     pub consumed_capacity: ::prost::alloc::vec::Vec<ConsumedCapacity>,
+    /// The position of the last write; as in ExecuteStatementResponse.
+    #[prost(uint64, optional, tag = "3")]
+    pub change_sequence: ::core::option::Option<u64>,
 }
 impl ::prost::Name for BatchExecuteStatementResponse {
     const NAME: &'static str = "BatchExecuteStatementResponse";
@@ -2291,6 +2294,9 @@ pub struct ExecuteTransactionResponse {
     pub responses: ::prost::alloc::vec::Vec<StatementItem>,
     #[prost(message, repeated, tag = "2")]
     pub consumed_capacity: ::prost::alloc::vec::Vec<ConsumedCapacity>,
+    /// The position of the writes; as in ExecuteStatementResponse.
+    #[prost(uint64, optional, tag = "3")]
+    pub change_sequence: ::core::option::Option<u64>,
 }
 impl ::prost::Name for ExecuteTransactionResponse {
     const NAME: &'static str = "ExecuteTransactionResponse";

@@ -1,11 +1,13 @@
 package io.github.armaturedb.client;
 
+import io.github.armaturedb.api.v1.BatchExecuteStatementResponse;
 import io.github.armaturedb.api.v1.BatchWriteItemRequest;
 import io.github.armaturedb.api.v1.BatchWriteItemResponse;
 import io.github.armaturedb.api.v1.DeleteItemResponse;
 import io.github.armaturedb.api.v1.DeleteTableRequest;
 import io.github.armaturedb.api.v1.ExecuteStatementRequest;
 import io.github.armaturedb.api.v1.ExecuteStatementResponse;
+import io.github.armaturedb.api.v1.ExecuteTransactionResponse;
 import io.github.armaturedb.api.v1.PutItemResponse;
 import io.github.armaturedb.api.v1.QueryRequest;
 import io.github.armaturedb.api.v1.ScanRequest;
@@ -116,6 +118,10 @@ final class SessionState {
                 }
             }
         } else if (response instanceof ExecuteStatementResponse r) {
+            raiseAll(r.getChangeSequence());
+        } else if (response instanceof BatchExecuteStatementResponse r) {
+            raiseAll(r.getChangeSequence());
+        } else if (response instanceof ExecuteTransactionResponse r) {
             raiseAll(r.getChangeSequence());
         } else if (request instanceof DeleteTableRequest r) {
             forget(r.getTableName(), before);
