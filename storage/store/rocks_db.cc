@@ -7,6 +7,7 @@
 #include "glog/logging.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/write_buffer_manager.h"
+#include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/store/background_priority.h"
 #include "storage/store/commit/write_unit.h"
