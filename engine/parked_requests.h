@@ -35,7 +35,7 @@ class ParkedRequests {
     std::vector<Request> refuse;
   };
 
-  static constexpr int64_t kRefusedAfterNs = 2'000'000'000;
+  static constexpr int64_t kRefusedAfterNs = 4'000'000'000;
   // A request is not refused earlier.
   static constexpr int64_t kRefusedNotBeforeNs = 100'000'000;
   // Requests run if in a window of this length less than a quarter as many were parked as refused, or none.

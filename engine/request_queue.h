@@ -39,8 +39,8 @@ class RequestQueue {
 
   static constexpr int64_t kPatienceNs = 100'000'000;
   static constexpr size_t kShortQueue = 16;
-  static constexpr int64_t kRefusalEveryNs = 500'000;
-  static constexpr int64_t kRefusedAfterNs = 2'000'000'000;
+  static constexpr int64_t kRefusalEveryNs = 1'000'000;
+  static constexpr int64_t kRefusedAfterNs = 4'000'000'000;
 
   // `queue_max`: maximum number of waiting requests. `now_ns`: monotonic clock in nanoseconds; null: the system's.
   RequestQueue(std::string_view name, size_t threads, size_t queue_max, std::function<int64_t()> now_ns);

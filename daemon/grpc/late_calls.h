@@ -51,8 +51,8 @@ class LateCalls {
   static constexpr int64_t kOverloadMs = 20;
   static constexpr int64_t kIntervalNs = 100'000'000;  // an overload lasts as long at least
   static constexpr int64_t kCrowd = 1024;
-  // The system counts in ticks of up to 4 ms: two ticks.
-  static constexpr int64_t kLateMs = 6;
+  // The system counts in ticks of up to 4 ms: one tick.
+  static constexpr int64_t kLateMs = 3;
   // A longer pause between two calls of a connection ends a burst.
   static constexpr int64_t kPauseNs = 5'000'000;
   // Bursts in an interval, without which it says nothing.

@@ -28,7 +28,7 @@ class ReadyQueue {
   // A thousand clients that send their next request at once are 10 ms of work for each of two loops: no overload.
   static constexpr int64_t kOverloadNs = 20'000'000;
   static constexpr int64_t kPatienceNs = 5'000'000;
-  static constexpr int64_t kRefusedAfterNs = 2'000'000'000;
+  static constexpr int64_t kRefusedAfterNs = 4'000'000'000;
   // A request is not refused earlier.
   static constexpr int64_t kRefusedNotBeforeNs = 100'000'000;
   static constexpr int64_t kWindowNs = 10'000'000;

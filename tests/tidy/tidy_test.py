@@ -73,7 +73,8 @@ BANNED = (
      "Boost stays in daemon/http and in load generators"),
     (
         re.compile(r"#include <rocksdb/|#include \"rocksdb/"),
-        ("storage/store", "storage/rados", "tests/unit/store", "tests/rados", "tests/bench/rocksdb_floor.cc"),
+        ("storage/store", "storage/rados", "tests/unit/store", "tests/rados", "tests/bench/rocksdb_floor.cc",
+         "tests/bench/grpc_floor.cc"),
         "RocksDB stays in storage/store and in volumes",
     ),
     (

@@ -111,8 +111,8 @@ TEST_F(ReadyQueueTest, LateConnectionsLeaveTheOldestFirstAtAnEvenPace) {
     if (late == nullptr) continue;
     EXPECT_EQ(*late, refused++);
   }
-  EXPECT_NEAR(refused, 500, 5);
-  // Nobody waits for longer than two seconds.
+  EXPECT_NEAR(refused, 250, 5);
+  // Nobody waits for longer than four seconds.
   while (queue_.TakeLate(Queue::kRefusedAfterNs) != nullptr) ++refused;
   EXPECT_EQ(refused, 1000);
   EXPECT_FALSE(queue_.is_overloaded());

@@ -1,0 +1,301 @@
+// Cost of a durable write over gRPC without a database: the daemon's shell of a call, its way to end calls, and RocksDB
+// with the daemon's settings, with nothing of the data model between them. Requests are not parsed: a put writes the
+// bytes of its request as one row, or as --rows rows of equal size together, under new keys. One thread writes what
+// waits as one batch, synced, and ends the calls. It is the lower bound of `put`, `batch` and `transact`:
+//
+//   grpc_floor --directory=DIR                          prints its address, and serves until SIGTERM
+//   armature-bench --target=ADDRESS --workload=put
+//
+// armature-bench takes it for a daemon, so "times echo" is the floor of that column. DIR is created and must not exist:
+// choose one on the disk to measure.
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "armature/admin/v1/admin.pb.h"
+#include "armature/api/v1/tables.pb.h"
+#include "daemon/grpc/byte_buffers.h"
+#include "daemon/grpc/call_ledger.h"
+#include "daemon/grpc/guarded_call.h"
+#include "daemon/net/memory_budget.h"
+#include "grpcpp/grpcpp.h"
+#include "grpcpp/impl/service_type.h"
+#include "rocksdb/db.h"
+#include "rocksdb/write_batch.h"
+#include "storage/base/time_histogram.h"
+#include "storage/store/options.h"
+#include "storage/store/rocks_options.h"
+
+ABSL_FLAG(std::string, directory, "", "Where to put the database; removed at the end.");
+ABSL_FLAG(std::string, listen, "127.0.0.1:0", "Address of the server.");
+ABSL_FLAG(int, rows, 1, "Rows that a put writes.");
+
+namespace armature::bench {
+namespace {
+
+constexpr size_t kKeyBytes = 32;
+constexpr size_t kBudgetBytes = size_t{1} << 30;
+
+void Check(const rocksdb::Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "grpc_floor: %s\n", status.ToString().c_str());
+  std::exit(1);
+}
+
+// Writes what waits as one batch, again and again, on a thread of its own.
+class Writer {
+ public:
+  using Done = std::function<void()>;
+
+  explicit Writer(rocksdb::DB* db) : db_(db), thread_([this] { Loop(); }) {}
+  ~Writer() {
+    {
+      const absl::MutexLock lock(&mutex_);
+      is_stopped_ = true;
+    }
+    thread_.join();
+  }
+
+  // Calls `done` when `rows` rows with parts of `bytes` are durable.
+  void Write(std::string bytes, int rows, Done done) {
+    const absl::MutexLock lock(&mutex_);
+    waiting_.push_back({std::move(bytes), rows, std::move(done)});
+  }
+
+ private:
+  struct Waiting {
+    std::string bytes;
+    int rows = 1;
+    Done done;
+  };
+
+  void Loop() {
+    std::vector<Waiting> group;
+    rocksdb::WriteOptions options;
+    options.sync = true;
+    while (true) {
+      {
+        const auto has_work = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return is_stopped_ || !waiting_.empty(); };
+        const absl::MutexLock lock(&mutex_, absl::Condition(&has_work));
+        if (waiting_.empty()) return;
+        group.clear();
+        group.swap(waiting_);
+      }
+      rocksdb::WriteBatch batch;
+      for (const Waiting& each : group) Append(each, &batch);
+      Check(db_->Write(options, &batch));
+      for (const Waiting& each : group) each.done();
+    }
+  }
+
+  void Append(const Waiting& write, rocksdb::WriteBatch* batch) {
+    const size_t part = write.bytes.size() / static_cast<size_t>(write.rows);
+    for (int row = 0; row < write.rows; ++row) {
+      const std::string number = std::to_string(next_key_++ * 0x9E3779B97F4A7C15);
+      const std::string key = std::string(kKeyBytes - number.size(), '0') + number;
+      Check(batch->Put(key, rocksdb::Slice(write.bytes.data() + static_cast<size_t>(row) * part, part)));
+    }
+  }
+
+  rocksdb::DB* const db_;
+  absl::Mutex mutex_;
+  std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  uint64_t next_key_ = 1;
+  std::thread thread_;  // last: it uses the members above
+};
+
+// No client here is slow or cancels.
+class NoTable final : public daemon::ConnectionTable {
+ public:
+  std::optional<daemon::TransferCounts> Transferred(const std::string&) const override { return std::nullopt; }
+  void Break(const std::string&) override {}
+  bool Bar(const std::string&) override { return false; }
+  void LookAtAll(LookAt) const override {}
+  size_t connections() const override { return 0; }
+  void Hasten() override {}
+  std::optional<int64_t> SinceReceivedMs(const std::string&) const override { return std::nullopt; }
+};
+
+// Methods by their paths, each served by a GuardedCall as in the daemon.
+class FloorService final : public grpc::Service {
+ public:
+  // Ends the call now or later.
+  using Serve = std::function<void(daemon::GuardedCall* call, const grpc::ByteBuffer& request)>;
+
+  explicit FloorService(daemon::CallLedger* ledger) : ledger_(ledger) {}
+
+  void Add(std::string path, Serve serve) {
+    const auto number = static_cast<int>(paths_.size());
+    paths_.push_back(std::move(path));
+    AddMethod(new grpc::internal::RpcServiceMethod(paths_.back().c_str(), grpc::internal::RpcMethod::CLIENT_STREAMING,
+                                                   nullptr));
+    MarkMethodRawCallback(
+        number, new daemon::GuardedHandler(
+                    [this, serve = std::move(serve)](grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
+                      auto* const call = new daemon::GuardedCall(ledger_, context, response);
+                      call->ReadRequest([call, serve](bool ok) {
+                        if (!ok) return call->End(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "no request"));
+                        serve(call, call->TakeRequest());
+                      });
+                      return call;
+                    }));
+  }
+
+  // A method that answers with a message.
+  template <class Request, class Response>
+  void AddMessage(std::string path, std::function<Response(const Request&)> answer) {
+    Add(std::move(path), [answer = std::move(answer)](daemon::GuardedCall* call, const grpc::ByteBuffer& bytes) {
+      Request request;
+      if (!request.ParseFromString(std::string(daemon::MessageBytes(bytes).view()))) {
+        return call->End(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "unreadable"));
+      }
+      const grpc::Slice slice(answer(request).SerializeAsString());
+      *call->response() = grpc::ByteBuffer(&slice, 1);
+      End(call);
+    });
+  }
+
+  static void End(daemon::GuardedCall* call) {
+    static_cast<void>(call->HoldResponse(/*may_refuse=*/false));
+    call->End(grpc::Status::OK);
+  }
+
+ private:
+  daemon::CallLedger* const ledger_;
+  std::deque<std::string> paths_;  // gRPC keeps pointers to them
+};
+
+admin::v1::GetServerInfoResponse ServerInfo() {
+  admin::v1::GetServerInfoResponse info;
+  rusage use = {};
+  getrusage(RUSAGE_SELF, &use);
+  info.set_version("grpc_floor");
+  info.set_cpu_user_us(use.ru_utime.tv_sec * 1'000'000 + use.ru_utime.tv_usec);
+  info.set_cpu_system_us(use.ru_stime.tv_sec * 1'000'000 + use.ru_stime.tv_usec);
+  return info;
+}
+
+admin::v1::EchoResponse Echo(const admin::v1::EchoRequest& request) {
+  admin::v1::EchoResponse response;
+  response.set_payload(request.response_bytes() == 0 ? request.payload() : std::string(request.response_bytes(), 'x'));
+  return response;
+}
+
+void AddTableMethods(FloorService* service) {
+  using api::v1::CreateTableRequest;
+  using api::v1::CreateTableResponse;
+  using api::v1::DeleteTableRequest;
+  using api::v1::DeleteTableResponse;
+  using api::v1::DescribeTableRequest;
+  using api::v1::DescribeTableResponse;
+  const std::string tables = "/armature.api.v1.TableService/";
+  service->AddMessage<CreateTableRequest, CreateTableResponse>(
+      tables + "CreateTable", [](const CreateTableRequest&) { return CreateTableResponse(); });
+  service->AddMessage<DeleteTableRequest, DeleteTableResponse>(
+      tables + "DeleteTable", [](const DeleteTableRequest&) { return DeleteTableResponse(); });
+  service->AddMessage<DescribeTableRequest, DescribeTableResponse>(
+      tables + "DescribeTable", [](const DescribeTableRequest& request) {
+        DescribeTableResponse response;
+        response.mutable_table()->set_table_name(request.table_name());
+        response.mutable_table()->set_table_status(api::v1::TABLE_STATUS_ACTIVE);
+        return response;
+      });
+}
+
+void AddWrites(Writer* writer, FloorService* service) {
+  const std::pair<const char*, int> operations[] = {
+      {"PutItem", absl::GetFlag(FLAGS_rows)}, {"BatchWriteItem", 25}, {"TransactWriteItems", 4}};
+  for (const auto& [name, rows] : operations) {
+    service->Add(std::string("/armature.api.v1.ItemService/") + name,
+                 [writer, rows = rows](daemon::GuardedCall* call, const grpc::ByteBuffer& request) {
+                   writer->Write(std::string(daemon::MessageBytes(request).view()), rows, [call] {
+                     *call->response() = daemon::TakeBytes({});
+                     FloorService::End(call);
+                   });
+                 });
+  }
+}
+
+std::unique_ptr<rocksdb::DB> OpenDatabase(const std::string& directory) {
+  const store::DatabaseOptions options;
+  rocksdb::Options engine(store::MakeDbOptions(options),
+                          store::MakeDataFamilyOptions(options, rocksdb::NewLRUCache(options.cache_bytes)));
+  engine.create_if_missing = true;
+  rocksdb::DB* opened = nullptr;
+  Check(rocksdb::DB::Open(engine, directory, &opened));
+  return std::unique_ptr<rocksdb::DB>(opened);
+}
+
+void Serve(const sigset_t& signals) {
+  const std::string directory = absl::GetFlag(FLAGS_directory);
+  const std::unique_ptr<rocksdb::DB> db = OpenDatabase(directory);
+  daemon::MemoryBudget budget(kBudgetBytes, kBudgetBytes);
+  daemon::CallLedger ledger(&budget, {});
+  FloorService service(&ledger);
+  Writer writer(db.get());
+  service.AddMessage<admin::v1::GetServerInfoRequest, admin::v1::GetServerInfoResponse>(
+      "/armature.admin.v1.AdminService/GetServerInfo",
+      [](const admin::v1::GetServerInfoRequest&) { return ServerInfo(); });
+  service.AddMessage<admin::v1::EchoRequest, admin::v1::EchoResponse>("/armature.admin.v1.AdminService/Echo", Echo);
+  AddTableMethods(&service);
+  AddWrites(&writer, &service);
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(absl::GetFlag(FLAGS_listen), grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server == nullptr) Check(rocksdb::Status::IOError("cannot listen"));
+  const std::string address = absl::GetFlag(FLAGS_listen);
+  std::cout << address.substr(0, address.rfind(':') + 1) << port << std::endl;
+  NoTable table;
+  const timespec interval = {.tv_sec = 0, .tv_nsec = absl::ToInt64Nanoseconds(daemon::CallLedger::kInterval)};
+  while (sigtimedwait(&signals, nullptr, &interval) < 0) ledger.Sweep(MonotonicNs(), &table);
+  server->Shutdown(std::chrono::system_clock::now());
+}
+
+int Main() {
+  const std::string directory = absl::GetFlag(FLAGS_directory);
+  if (directory.empty() || std::filesystem::exists(directory) || absl::GetFlag(FLAGS_rows) < 1) {
+    std::fprintf(stderr, "grpc_floor: --directory must name one that does not exist, and --rows be at least 1\n");
+    return 2;
+  }
+  // Before the first thread, so that all have them blocked.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  Serve(signals);
+  std::filesystem::remove_all(directory);
+  return 0;
+}
+
+}  // namespace
+}  // namespace armature::bench
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage("Floor of durable writes over gRPC; see the head of the source.");
+  absl::ParseCommandLine(argc, argv);
+  return armature::bench::Main();
+}
