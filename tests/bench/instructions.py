@@ -4,8 +4,11 @@
     tests/bench/instructions.py              fails if an operation takes 5 % more than tests/bench/instructions.txt says
     tests/bench/instructions.py --record     writes the record anew; commit it with the change that needs it
 
-The counts depend on compiler, build type and libraries, not on the speed of the machine or on other programs: two runs differ
-by less than 1 %. The record is for the preset dev on Debian 12 and x86-64 with AVX2.
+The counts depend on compiler, build type and libraries, not on the speed of the machine or on other programs. Two runs differ
+by less than 1 %, but for small writes: the heights of nodes in the memtable's skip list are random, and its seed the number
+of a thread, so that a delete takes between 67,000 and 72,000. So the record is the median of three runs, and an operation
+fails only if it takes too many instructions in each of three runs. The record is for the preset dev on Debian 12 and x86-64
+with AVX2.
 """
 
 import argparse
@@ -14,6 +17,7 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,6 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORD = ROOT / "tests/bench/instructions.txt"
 BENCH = ROOT / "build/dev/tests/bench/instruction_bench"
 GROWTH_MAX = 1.05
+RUNS = 3
 # One heap for all threads, whose small blocks are never joined: how blocks are split and joined depends on the order of
 # threads. No colours of addresses by chance.
 ENVIRONMENT = {"GLIBC_TUNABLES": "glibc.malloc.arena_max=1:glibc.malloc.tcache_count=60000:glibc.malloc.tcache_max=1032"}
@@ -84,6 +89,23 @@ def measure(bench):
     return counts
 
 
+def median_of(runs):
+    return {name: statistics.median_low(run[name] for run in runs) for name in runs[0]}
+
+
+def compare_runs(record, next_run):
+    """Compares the fewest instructions of up to RUNS runs; a further run only if an operation fails."""
+    measured = next_run()
+    lines, failed = compare(record, measured)
+    for _ in range(RUNS - 1):
+        if not failed:
+            break
+        again = next_run()
+        measured = {name: min(count, again.get(name, count)) for name, count in measured.items()}
+        lines, failed = compare(record, measured)
+    return lines, failed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", default=BENCH)
@@ -92,11 +114,12 @@ def main():
     arguments = parser.parse_args()
     if shutil.which("valgrind") is None:
         raise SystemExit("instructions.py: there is no valgrind. Install it with tools/setup --checks.")
-    measured = measure(arguments.bench)
     if arguments.record:
+        measured = median_of([measure(arguments.bench) for _ in range(RUNS)])
         arguments.against.write_text(HEAD + "".join(f"{name} {count}\n" for name, count in measured.items()))
         return 0
-    lines, failed = compare(read_record(arguments.against.read_text(encoding="utf-8")), measured)
+    record = read_record(arguments.against.read_text(encoding="utf-8"))
+    lines, failed = compare_runs(record, lambda: measure(arguments.bench))
     print(f"{'operation':20} {'record':>10} {'now':>10}")
     print("\n".join(lines))
     if failed:

@@ -25,6 +25,22 @@ class Guard(unittest.TestCase):
         self.assertEqual(instructions.compare({"get": 1000}, {})[1], ["get"])
         self.assertEqual(instructions.compare({}, {"get": 1000})[1], ["get"])
 
+    def test_an_operation_fails_only_if_it_is_slow_in_every_run(self):
+        def compare(*runs):
+            left = iter(runs)
+            failed = instructions.compare_runs({"get": 1000, "put": 1000}, lambda: next(left))[1]
+            return failed, len(list(left))
+
+        good, slow_get, slow_put = {"get": 1000, "put": 1000}, {"get": 1060, "put": 1000}, {"get": 1000, "put": 1060}
+        self.assertEqual(compare(good, good, good), ([], 2))
+        self.assertEqual(compare(slow_get, slow_put, good), ([], 1))
+        self.assertEqual(compare(slow_get, slow_get, good), ([], 0))
+        self.assertEqual(compare(slow_get, slow_get, slow_get), (["get"], 0))
+        self.assertEqual(compare({"get": 1000}, {"get": 1000}, {"get": 1000}), (["put"], 0))
+
+    def test_the_record_is_the_median_of_its_runs(self):
+        self.assertEqual(instructions.median_of([{"get": 3}, {"get": 9}, {"get": 4}]), {"get": 4})
+
     def test_the_record_of_the_tree_would_catch_a_slower_operation(self):
         record = instructions.read_record(instructions.RECORD.read_text(encoding="utf-8"))
         self.assertGreaterEqual(len(record), 15)
