@@ -237,18 +237,28 @@ func isRefusedForGood(err error) bool {
 	return false
 }
 
-// isForParts: smaller parts of the batch may succeed.
-func isForParts(err error) bool {
+// isForParts: smaller parts of the batch, which has writes of one table or several, may succeed.
+func isForParts(err error, severalTables bool) bool {
 	var failed *CallError
 	if !errors.As(err, &failed) {
 		return false
 	}
-	return failed.Exception == errCollectionFull || failed.Exception == ErrValidation
+	switch failed.Exception {
+	case errCollectionFull, ErrValidation:
+		return true
+	case ErrResourceNotFound, ErrAccessDenied:
+		return severalTables
+	}
+	return false
+}
+
+func hasSeveralTables(batch []Write) bool {
+	return slices.ContainsFunc(batch, func(write Write) bool { return write.Table != batch[0].Table })
 }
 
 // refused handles the error of the batch of the first `count` writes.
 func (w *BatchWriter) refused(ctx context.Context, count int, err error) error {
-	if count > 1 && isForParts(err) {
+	if count > 1 && isForParts(err, hasSeveralTables(w.waiting[:count])) {
 		// The daemon does not say which write it refuses. Two writes of one item come apart, too. Unprocessed writes of
 		// the first half are sent before the second half.
 		first := w.sendFirst(ctx, count/2)

@@ -97,6 +97,27 @@ func TestRefusedWritesAreDroppedAndNamed(t *testing.T) {
 	}
 }
 
+func TestATableThatIsGoneDropsItsOwnWritesOnly(t *testing.T) {
+	for _, why := range []Exception{ErrResourceNotFound, ErrAccessDenied} {
+		refused := exception(codes.NotFound, why)
+		// The tables are described; all four, both of "gone", both of "t".
+		client, connection := fakeClient(t, described, described, refused, refused, &apiv1.BatchWriteItemResponse{})
+		writer := client.BatchWriter()
+		for i, table := range []string{"gone", "gone", "t", "t"} {
+			_ = writer.Put(context.Background(), table, Item{"id": fmt.Sprint(i)})
+		}
+		err := writer.Flush(context.Background())
+		var dropped *BatchWriteError
+		if !errors.As(err, &dropped) || !errors.Is(err, why) || len(dropped.Dropped) != 2 ||
+			dropped.Dropped[0].Table != "gone" || dropped.Dropped[1].Table != "gone" || writer.Waiting() != 0 {
+			t.Errorf("%v, %d waiting", err, writer.Waiting())
+		}
+		if got := fmt.Sprint(sizes(connection)); got != "[2 0 2]" {
+			t.Errorf("batches of %s", got)
+		}
+	}
+}
+
 func TestAWriteWithoutItsKeyIsRefusedBeforeItIsSent(t *testing.T) {
 	client, connection := fakeClient(t, described)
 	writer := client.BatchWriter()
