@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -12,6 +13,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "armature/client/errors.h"
@@ -48,8 +51,41 @@ grpc::Status Invoke(Stubs& stubs, grpc::ClientContext* context, const google::pr
                          static_cast<typename Member::Response*>(response));
 }
 
-absl::Status CheckOptions(std::string_view target, const ClientOptions& options) {
+// The port of a "host:port" without a scheme, "" if it has none; nullopt for other names, such as "dns:///host", whose
+// port gRPC chooses.
+std::optional<std::string_view> PortOfPlain(std::string_view target) {
+  if (target.find_first_of("/,") != target.npos) return std::nullopt;
+  size_t end = target.find(':');
+  if (target.starts_with('[')) {
+    const size_t bracket = target.find(']');
+    if (bracket == target.npos) return std::nullopt;
+    end = bracket + 1;
+  }
+  if (end >= target.size()) return "";
+  if (target[end] != ':') return std::nullopt;
+  const std::string_view port = target.substr(end + 1);
+  if (!std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+  return port;
+}
+
+// Refuses a target that could never be reached.
+absl::Status CheckTarget(std::string_view target) {
+  constexpr std::string_view kAdvice = "give \"host:port\", such as \"localhost:7700\"";
   if (target.empty()) return absl::InvalidArgumentError("the target is empty");
+  if (absl::StartsWithIgnoreCase(Av(target), "http:") || absl::StartsWithIgnoreCase(Av(target), "https:")) {
+    return absl::InvalidArgumentError(Cat("the target ", target, " is one of HTTP; ", kAdvice));
+  }
+  if (const auto port = PortOfPlain(target)) {
+    uint32_t number = 0;
+    if (!absl::SimpleAtoi(Av(*port), &number) || number < 1 || number > 65535) {
+      return absl::InvalidArgumentError(Cat("the target ", target, " has no port; ", kAdvice));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOptions(std::string_view target, const ClientOptions& options) {
+  ARM_RETURN_IF_ERROR(CheckTarget(target));
   if (options.timeout <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError("timeout must be positive");
   }

@@ -8,6 +8,7 @@
 #include "armature/api/v1/service.grpc.pb.h"
 #include "armature/client/client.h"
 #include "armature/client/errors.h"
+#include "gmock/gmock.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
 #include "gtest/gtest.h"
@@ -132,6 +133,22 @@ TEST_F(ConnectTest, SaysUnimplementedForServicesThatAreNotThere) {
   EXPECT_TRUE(absl::IsUnimplemented(client->ListTables({}).status()));
   EXPECT_TRUE(absl::IsUnimplemented(client->GetServerInfo({}).status()));
   EXPECT_TRUE(absl::IsUnimplemented(client->ListStreams({}).status()));
+}
+
+TEST(Connect, RefusesTargetsThatCouldNeverBeReached) {
+  for (const char* target :
+       {"localhost", "localhost:", "localhost:0", "localhost:65536", "10.0.0.1", "[::1]", "[::1]:"}) {
+    const absl::Status status = Connect(target).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << target;
+    EXPECT_THAT(std::string(status.message()), testing::HasSubstr("has no port; give \"host:port\"")) << target;
+  }
+  for (const char* target : {"http://localhost:7700", "HTTPS://localhost"}) {
+    EXPECT_THAT(std::string(Connect(target).status().message()), testing::HasSubstr("is one of HTTP")) << target;
+  }
+  for (const char* target :
+       {"localhost:1", "[::1]:65535", "unix:socket", "unix:/run/a", "dns:///localhost", "ipv4:10.0.0.1:1,10.0.0.2:1"}) {
+    EXPECT_TRUE(Connect(target).ok()) << target;
+  }
 }
 
 TEST(Connect, RefusesOptionsOutOfRange) {

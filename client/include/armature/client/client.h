@@ -124,8 +124,8 @@ class Client {
 };
 
 // A client of the daemon at `target`: "host:port", "unix:/path", or any other gRPC name. The first call connects, so an
-// unreachable daemon is an error of that call and not of this function. Errors: INVALID_ARGUMENT for an empty target or
-// an option outside its range.
+// unreachable daemon is an error of that call and not of this function. Errors: INVALID_ARGUMENT for an empty target,
+// a host without a port, an address of HTTP, or an option outside its range.
 absl::StatusOr<Client> Connect(std::string_view target, ClientOptions options = {});
 
 }  // namespace armature::client
