@@ -35,7 +35,10 @@ constexpr size_t kRoomFiles = 16;
 
 }  // namespace
 
-DiskSpace::DiskSpace(DiskReserve reserve, Measure measure) : reserve_(reserve), measure_(std::move(measure)) { Look(); }
+DiskSpace::DiskSpace(DiskReserve reserve, Measure measure, std::function<void()> on_broken)
+    : reserve_(reserve), measure_(std::move(measure)), on_broken_(std::move(on_broken)) {
+  Look();
+}
 
 absl::Status DiskSpace::CheckEngine() const {
   switch (fault_.load(std::memory_order_acquire)) {
@@ -103,10 +106,11 @@ void DiskSpace::SetFailed(Shortage shortage) {
                        "raise the limit of open files");
 }
 
-void DiskSpace::SetBroken() {
+void DiskSpace::SetBroken(Broken reason) {
   failures_.fetch_add(1, std::memory_order_relaxed);
   if (fault_.exchange(Fault::kBroken, std::memory_order_acq_rel) == Fault::kBroken) return;
-  LOG(ERROR) << "store: writes are refused until the daemon is restarted, reads continue";
+  LOG(ERROR) << "store: writes are refused until the daemon is restarted";
+  if (on_broken_ != nullptr && reason == Broken::kWrite) on_broken_();
 }
 
 void DiskSpace::SetResumed() {

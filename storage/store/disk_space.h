@@ -46,7 +46,9 @@ struct DiskReport {
 class DiskSpace {
  public:
   using Measure = std::function<absl::StatusOr<DiskUsage>()>;
-  DiskSpace(DiskReserve reserve, Measure measure);
+  // `on_broken` is called once, by the first SetBroken without damage, on the thread of the write that failed. May be
+  // null.
+  DiskSpace(DiskReserve reserve, Measure measure, std::function<void()> on_broken = nullptr);
 
   // OK if clients may write, else ServiceUnavailable with the reason.
   absl::Status CheckClients() const;
@@ -61,8 +63,10 @@ class DiskSpace {
   void Look();
 
   // A write failed for lack of space or descriptors (SetFailed), or in a way that only a restart repairs (SetBroken).
+  // kDamage: files are damaged, and will be so after a restart.
+  enum class Broken : uint8_t { kWrite, kDamage };
   void SetFailed(Shortage shortage);
-  void SetBroken();
+  void SetBroken(Broken reason);
   // The engine accepts writes again.
   void SetResumed();
   bool has_failed() const { return IsShortage(fault_.load(std::memory_order_acquire)); }
@@ -77,6 +81,7 @@ class DiskSpace {
 
   const DiskReserve reserve_;
   const Measure measure_;
+  const std::function<void()> on_broken_;
   std::atomic<bool> low_ = false;
   std::atomic<Fault> fault_ = Fault::kNone;
   std::atomic<int64_t> unseen_bytes_ = 0;  // announced writes that remain before the next measurement

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "storage/store/files/volume.h"
@@ -55,6 +56,9 @@ struct DatabaseOptions {
   StreamOptions streams;
   // Client writes are refused when less than this is free.
   DiskReserve disk_reserve;
+  // Called once, on a thread of the database, when a write has failed in a way that only a new start repairs, and not
+  // for damaged files, which a new start does not repair. Must not use the database. May be null.
+  std::function<void()> on_broken;
 };
 
 }  // namespace armature::store

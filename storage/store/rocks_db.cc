@@ -52,7 +52,8 @@ class PutNotes final : public rocksdb::WriteBatch::Handler {
 
 RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs)
     : options_(options),
-      space_(options.disk_reserve, [volume = options.volume, path] { return volume->Measure(path); }),
+      space_(
+          options.disk_reserve, [volume = options.volume, path] { return volume->Measure(path); }, options.on_broken),
       logs_(std::move(logs)),
       spare_(options.volume, path),
       log_files_(logs_.log_register.get()),

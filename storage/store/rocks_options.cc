@@ -114,7 +114,7 @@ class ErrorListener final : public rocksdb::EventListener {
       *status = rocksdb::Status(*status, Severity::kHardError);
     }
     if (status->severity() >= Severity::kFatalError) {
-      space_->SetBroken();
+      space_->SetBroken(status->IsCorruption() ? DiskSpace::Broken::kDamage : DiskSpace::Broken::kWrite);
     } else if (status->severity() == Severity::kHardError && status->IsNoSpace()) {
       // RocksDB recovers from soft errors, such as those of a compaction, by itself.
       space_->SetFailed(IsAboutDescriptors(status->ToString()) ? Shortage::kDescriptors : Shortage::kSpace);

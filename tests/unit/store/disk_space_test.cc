@@ -63,6 +63,22 @@ TEST(DiskSpace, TakesWritesAgainWhenThereIsAQuarterMore) {
   EXPECT_TRUE(space.CheckClients().ok());
 }
 
+TEST(DiskSpace, TellsOnceThatItIsBroken) {
+  Disk disk;
+  int told = 0;
+  DiskSpace space(kTenMiB, disk.Measure(), [&told] { ++told; });
+  space.SetFailed(Shortage::kSpace);
+  EXPECT_EQ(told, 0);
+  space.SetBroken(DiskSpace::Broken::kWrite);
+  space.SetBroken(DiskSpace::Broken::kWrite);
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(space.report().is_broken);
+  DiskSpace damaged(kTenMiB, disk.Measure(), [&told] { ++told; });
+  damaged.SetBroken(DiskSpace::Broken::kDamage);
+  EXPECT_TRUE(damaged.report().is_broken);
+  EXPECT_EQ(told, 1);
+}
+
 TEST(DiskSpace, TakesTheSmallerOfTheTwoBounds) {
   Disk disk;
   EXPECT_EQ(DiskSpace({.bytes = 10 * kMiB, .percent = 5}, disk.Measure()).report().reserve_bytes, 10 * kMiB);
@@ -124,7 +140,7 @@ TEST(DiskSpace, WhatIsBrokenStaysSo) {
   Disk disk;
   DiskSpace space(kTenMiB, disk.Measure());
   space.SetFailed(Shortage::kSpace);
-  space.SetBroken();
+  space.SetBroken(DiskSpace::Broken::kWrite);
   space.SetResumed();
   space.SetFailed(Shortage::kSpace);
   EXPECT_FALSE(space.has_failed());
