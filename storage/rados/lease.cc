@@ -2,12 +2,13 @@
 
 #include <sys/random.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -15,7 +16,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/base/time_histogram.h"
-#include "storage/rados/name_table.h"
+#include "storage/rados/volume_record.h"
 
 namespace armature::rados {
 namespace {
@@ -23,9 +24,10 @@ namespace {
 using Fence = RadosVolumeOptions::Fence;
 
 constexpr char kLockName[] = "owner";
-// Experimental: it changes without a migration (docs/RADOS.md).
-constexpr std::string_view kFormat = "0";
 constexpr absl::Duration kLockPoll = absl::Milliseconds(100);
+constexpr absl::Duration kOwnerPoll = absl::Milliseconds(500);
+constexpr absl::Duration kReplacePoll = absl::Seconds(1);
+constexpr absl::Duration kReplaceTime = absl::Minutes(2);
 constexpr int kRenewalsInLease = 4;
 // A blocked client never recovers, it has to connect again. So this only has to outlive every process that is paused.
 constexpr uint32_t kBlockedSeconds = 24 * 60 * 60;
@@ -38,9 +40,21 @@ std::string RandomCookie() {
   return Cat("armature-", bits);
 }
 
+// Unlike MonotonicNs, it goes on while the machine sleeps, as the clocks of the cluster do.
+int64_t BootNs() {
+  timespec now = {};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+std::string HostName() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
 }  // namespace
 
-std::string FindOwner(RadosSession* session) {
+std::string FindHolder(RadosSession* session) {
   int exclusive = 0;
   char tag[64];
   char clients[1024];
@@ -58,46 +72,83 @@ std::string FindOwner(RadosSession* session) {
 
 Lease::Lease(std::shared_ptr<RadosSession> session) : session_(std::move(session)), cookie_(RandomCookie()) {}
 
-absl::StatusOr<std::unique_ptr<Lease>> Lease::Take(std::shared_ptr<RadosSession> session, uint64_t* stripe_bytes) {
+absl::StatusOr<std::unique_ptr<Lease>> Lease::Take(std::shared_ptr<RadosSession> session, VolumeRecord* record) {
   auto lease = std::unique_ptr<Lease>(new Lease(std::move(session)));
-  ARM_RETURN_IF_ERROR(lease->WaitForLock());
+  const int64_t end_ns = MonotonicAfter(lease->session_->options().owner_wait);
+  ARM_RETURN_IF_ERROR(lease->WaitForLock(end_ns));
   lease->renewals_ = std::thread([&lease = *lease] { lease.Renew(); });
-  ARM_RETURN_IF_ERROR(lease->Replace(stripe_bytes));
-  return lease;
+  // An error that does not pass must not keep the lease for ever.
+  const int64_t replaced_by_ns = std::min(end_ns, MonotonicAfter(kReplaceTime));
+  while (true) {
+    absl::Status replaced = lease->Replace(record);
+    if (replaced.ok()) return lease;
+    // The monitors may be away, for one.
+    if (!absl::IsUnavailable(replaced) || lease->session_->is_lost() || !lease->MayWait(replaced_by_ns)) {
+      return replaced;
+    }
+    LOG(WARNING) << "rados: the former owner is not replaced yet: " << replaced;
+    lease->stop_.WaitFor(kReplacePoll);
+  }
+}
+
+bool Lease::IsCertain() const { return !session_->is_lost() && BootNs() < certain_until_ns_.load(); }
+
+double Lease::LeftSeconds() const {
+  if (!IsCertain()) return 0;
+  return absl::ToDoubleSeconds(absl::Nanoseconds(std::max<int64_t>(0, certain_until_ns_.load() - BootNs())));
 }
 
 int Lease::Lock(uint8_t flags, int64_t* until_ns) {
   const absl::Duration time = session_->options().lease;
   timeval duration = absl::ToTimeval(time);
   // From before the request: the cluster's clock begins later.
-  const int64_t now_ns = MonotonicNs();
+  const int64_t now_ns = BootNs();
   const int result = rados_lock_exclusive(session_->io(), kLeaseObject, kLockName, cookie_.c_str(),
                                           session_->address().c_str(), &duration, flags);
   *until_ns = now_ns + absl::ToInt64Nanoseconds(time * kCertainPart);
   return result;
 }
 
-absl::Status Lease::WaitForLock() {
+bool Lease::MayWait(int64_t end_ns) {
   const RadosVolumeOptions& options = session_->options();
-  const int64_t end_ns = MonotonicAfter(options.owner_wait);
-  bool is_told = false;
+  const bool is_cancelled = options.is_cancelled && options.is_cancelled();
+  return !is_cancelled && MonotonicNs() < end_ns;
+}
+
+void Lease::TellOwner() {
+  if (!session_->options().on_waiting) return;
+  // Without a record there is an owner that makes the volume just now. A failed read tells nothing.
+  if (MonotonicNs() >= next_look_ns_) {
+    next_look_ns_ = MonotonicAfter(kOwnerPoll);
+    const absl::StatusOr<VolumeRecord> record = ReadVolumeRecord(session_.get());
+    if (record.ok()) told_service_ = ServiceFor(record->owner, HostName());
+  }
+  session_->options().on_waiting(told_service_);
+}
+
+absl::Status Lease::WaitForLock(int64_t end_ns) {
+  const RadosVolumeOptions& options = session_->options();
+  bool is_logged = false;
   while (true) {
     int64_t until_ns = 0;
-    const int result = Lock(0, &until_ns);
+    // Renewed, if an attempt that was not answered took it.
+    const int result = Lock(LIBRADOS_LOCK_FLAG_MAY_RENEW, &until_ns);
     if (result == 0) {
       certain_until_ns_.store(until_ns);
       return absl::OkStatus();
     }
-    if (result != -EBUSY) return session_->Error("take", kLeaseObject, result);
-    const bool is_cancelled = options.is_cancelled && options.is_cancelled();
-    if (is_cancelled || MonotonicNs() >= end_ns) {
+    const bool may_pass = result == -EBUSY || result == -ETIMEDOUT || result == -EAGAIN;
+    if (!may_pass) return session_->Error("take", kLeaseObject, result);
+    if (!MayWait(end_ns)) {
+      if (result != -EBUSY) return session_->Error("take", kLeaseObject, result);
       return FailedPreconditionError(Cat("the volume rados://", options.pool, "/", options.name_space,
-                                         " is in use by another process (", FindOwner(session_.get()), ")"));
+                                         " is in use by another process (", FindHolder(session_.get()), ")"));
     }
-    if (!std::exchange(is_told, true)) {
+    if (!std::exchange(is_logged, true)) {
       LOG(INFO) << "rados: waiting for the lease of the volume pool=" << options.pool
-                << " namespace=" << options.name_space << " holder=" << FindOwner(session_.get());
+                << " namespace=" << options.name_space << " holder=" << FindHolder(session_.get());
     }
+    TellOwner();
     stop_.WaitFor(kLockPoll);
   }
 }
@@ -123,7 +174,8 @@ absl::Status Lease::CheckUnused() {
   const char* name = nullptr;
   int next = 0;
   while (found.empty() && (next = rados_nobjects_list_next(list, &name, nullptr, nullptr)) == 0) {
-    if (std::string_view(name) != kLeaseObject) found = name;
+    // The directory is there if an attempt to make it was not answered.
+    if (std::string_view(name) != kLeaseObject && std::string_view(name) != kDirectoryObject) found = name;
   }
   rados_nobjects_list_close(list);
   if (next < 0 && next != -ENOENT) return session_->Error("list", session_->options().name_space, next);
@@ -133,54 +185,63 @@ absl::Status Lease::CheckUnused() {
                            "; nothing was changed"));
 }
 
-absl::Status Lease::Replace(uint64_t* stripe_bytes) {
+absl::Status Lease::RenewForReplacement() {
+  int64_t until_ns = 0;
+  int result = Lock(LIBRADOS_LOCK_FLAG_MAY_RENEW, &until_ns);
+  if (result == 0) result = CheckEpoch();
+  if (result < 0) return session_->Error("keep", kLeaseObject, result);
+  certain_until_ns_.store(until_ns);
+  return absl::OkStatus();
+}
+
+absl::Status Lease::Replace(VolumeRecord* record) {
   const RadosVolumeOptions& options = session_->options();
-  std::string format;
-  std::string epoch;
-  std::string owner;
-  std::string stripe;
-  const int known = session_->ReadAttribute(kDirectoryObject, kFormatAttribute, &format);
-  if (known == -ENOENT) {
+  // A pause of this process, or an error before, may have cost the lease: its new holder must not be blocked.
+  ARM_RETURN_IF_ERROR(RenewForReplacement());
+  absl::StatusOr<VolumeRecord> known = ReadVolumeRecord(session_.get());
+  if (absl::IsNotFound(known.status())) {
     // A lost directory must not become an empty one.
     ARM_RETURN_IF_ERROR(CheckUnused());
-    WriteOp make;
-    make.CreateNew();
-    make.SetAttribute(kFormatAttribute, kFormat);
-    make.SetAttribute(kEpochAttribute, "0");
-    make.SetAttribute(kOwnerAttribute, "");
-    make.SetAttribute(kStripeAttribute, Cat(options.stripe_bytes));
-    const int made = session_->Operate(make, kDirectoryObject);
-    if (made < 0) return session_->Error("make", kDirectoryObject, made);
-  } else if (known < 0 && known != -ENODATA) {
-    return session_->Error("read", kDirectoryObject, known);
-  } else if (format != kFormat) {
-    return FailedPreconditionError(Cat("RADOS: namespace ", options.name_space, " of pool ", options.pool,
-                                       " holds no volume of this build's format ", kFormat));
+    const absl::Status made = MakeVolumeRecord(session_.get());
+    if (!made.ok() && !absl::IsAlreadyExists(made)) return made;
+    known = ReadVolumeRecord(session_.get());
   }
-  int read = session_->ReadAttribute(kDirectoryObject, kEpochAttribute, &epoch);
-  if (read >= 0) read = session_->ReadAttribute(kDirectoryObject, kOwnerAttribute, &owner);
-  if (read >= 0) read = session_->ReadAttribute(kDirectoryObject, kStripeAttribute, &stripe);
-  if (read < 0) return session_->Error("read", kDirectoryObject, read);
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(epoch.data(), epoch.data() + epoch.size(), number);
-  const auto [stripe_end, stripe_error] = std::from_chars(stripe.data(), stripe.data() + stripe.size(), *stripe_bytes);
-  if (error != std::errc() || stripe_error != std::errc() || *stripe_bytes == 0) {
-    return DataLossError(Cat("RADOS: the attributes of ", kDirectoryObject, " are damaged"));
-  }
+  ARM_RETURN_IF_ERROR(known.status());
+  const std::string& former = known->owner.client;
   const bool blocks = options.fence == Fence::kFull || options.fence == Fence::kBlock;
-  if (!owner.empty() && blocks) ARM_RETURN_IF_ERROR(Block(owner));
+  // Its own address stands there after an attempt that was not answered.
+  if (blocks && !former.empty() && former != session_->address()) ARM_RETURN_IF_ERROR(Block(former));
+  const uint64_t epoch = known->epoch + 1;
+  self_ = {.client = session_->address(),
+           .service = "",
+           .host = HostName(),
+           .since_s = static_cast<uint64_t>(std::time(nullptr))};
   WriteOp take;
-  take.Require(kEpochAttribute, epoch);
-  take.SetAttribute(kEpochAttribute, Cat(number + 1));
-  take.SetAttribute(kOwnerAttribute, session_->address());
+  take.Require(kEpochAttribute, EpochText(known->epoch));
+  take.SetAttribute(kEpochAttribute, EpochText(epoch));
+  take.SetAttribute(kOwnerAttribute, EncodeOwner(self_));
   const int taken = session_->Operate(take, kDirectoryObject);
   if (taken < 0) return session_->Error("take", kDirectoryObject, taken);
-  session_->set_epoch(Cat(number + 1));
-  epoch_.store(number + 1);
+  *record = *known;
+  session_->set_epoch(epoch, EpochText(epoch));
+  epoch_.store(epoch);
+  // Since then nobody else can have become the owner, or this process is not.
+  ARM_RETURN_IF_ERROR(RenewForReplacement());
   LOG(INFO) << "rados: owner of the volume pool=" << options.pool << " namespace=" << options.name_space
-            << " epoch=" << number + 1 << " address=" << session_->address()
-            << " former=" << (owner.empty() ? "none" : owner);
+            << " id=" << known->id << " epoch=" << epoch << " address=" << session_->address()
+            << " former=" << (former.empty() ? "none" : former);
   return absl::OkStatus();
+}
+
+absl::Status Lease::Announce(std::string_view service) {
+  ARM_RETURN_IF_ERROR(session_->CheckOwned());
+  self_.service = service;
+  WriteOp announce;
+  announce.Require(kEpochAttribute, session_->epoch_text());
+  announce.SetAttribute(kOwnerAttribute, EncodeOwner(self_));
+  const int announced = session_->Operate(announce, kDirectoryObject);
+  return announced < 0 ? session_->GuardedError("announce the owner in", kDirectoryObject, announced)
+                       : absl::OkStatus();
 }
 
 int Lease::CheckEpoch() {
@@ -189,20 +250,21 @@ int Lease::CheckEpoch() {
   std::string epoch;
   const int read = session_->ReadAttribute(kDirectoryObject, kEpochAttribute, &epoch);
   if (read < 0) return read;
-  return epoch == Cat(mine) ? 0 : -ECANCELED;
+  return epoch == EpochText(mine) ? 0 : -ECANCELED;
 }
 
 void Lease::RenewOnce() {
   int64_t until_ns = 0;
   int result = Lock(LIBRADOS_LOCK_FLAG_MAY_RENEW, &until_ns);
-  // After an outage that was longer than the lease, the lock may have been another process's.
-  if (result == 0 && MonotonicNs() >= certain_until_ns_.load()) result = CheckEpoch();
+  // The lock may have been another process's meanwhile: after an outage that was longer than the lease, with clocks of
+  // OSDs that differ, or by the hand of an operator.
+  if (result == 0) result = CheckEpoch();
   if (result == 0) {
     certain_until_ns_.store(until_ns);
-  } else if (result == -EBUSY && session_->options().fence == Fence::kNone) {
-    // A test lets it do its harm.
+  } else if (result == -EBUSY && (session_->options().fence == Fence::kNone || epoch_.load() == 0)) {
+    // A test lets it do its harm; or it is not the owner yet, and tries again.
   } else if (result == -EBUSY) {
-    session_->Lose(Cat("another process holds its lease: ", FindOwner(session_.get())));
+    session_->Lose(Cat("another process holds its lease: ", FindHolder(session_.get())));
   } else if (result == -ESHUTDOWN) {
     session_->Lose("the cluster has blocked this client: another process took the volume");
   } else if (result == -ECANCELED) {
@@ -231,10 +293,10 @@ void Lease::Abandon() {
 Lease::~Lease() {
   EndRenewals();
   if (is_abandoned_ || session_->is_lost()) return;
-  if (!session_->epoch().empty()) {
+  if (session_->epoch() != 0) {
     // Nobody has to be blocked after an orderly end.
     WriteOp leave;
-    leave.Require(kEpochAttribute, session_->epoch());
+    leave.Require(kEpochAttribute, session_->epoch_text());
     leave.SetAttribute(kOwnerAttribute, "");
     session_->Operate(leave, kDirectoryObject);
   }

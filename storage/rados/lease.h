@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "storage/base/monotonic_wait.h"
 #include "storage/rados/rados_session.h"
+#include "storage/rados/volume_record.h"
 
 namespace armature::rados {
 
@@ -30,29 +32,40 @@ inline constexpr char kLeaseObject[] = "lease";
 class Lease {
  public:
   // Waits for the lease of another owner to end, replaces that owner, and gives the session its epoch. Makes the volume
-  // if there is none. Returns the volume's size of stripes in `stripe_bytes`. Errors: FailedPrecondition if another
-  // owner keeps the lease, or the volume's format is unknown; Unavailable.
-  static absl::StatusOr<std::unique_ptr<Lease>> Take(std::shared_ptr<RadosSession> session, uint64_t* stripe_bytes);
+  // if there is none. Faults of the cluster that may pass are waited for likewise. `*record`: the volume as it was
+  // found. Errors: FailedPrecondition if another owner keeps the lease, or the volume's format is unknown; DataLoss;
+  // Unavailable.
+  static absl::StatusOr<std::unique_ptr<Lease>> Take(std::shared_ptr<RadosSession> session, VolumeRecord* record);
   // Gives the lease back.
   ~Lease();
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
   // True while no other process can have become the owner.
-  bool IsCertain() const { return !session_->is_lost() && MonotonicNs() < certain_until_ns_.load(); }
+  bool IsCertain() const;
+  // For how long that stays so without a renewal; 0 if it is not so.
+  double LeftSeconds() const;
+  // Notes in the cluster where this owner serves: OwnerRecord::service. Errors: Unavailable.
+  absl::Status Announce(std::string_view service);
   // Ends the renewals and leaves the lease to run out, as the death of the process would.
   void Abandon();
 
  private:
   explicit Lease(std::shared_ptr<RadosSession> session);
-  // Takes or renews the lock. `until_ns`: until when nobody else can have it then.
+  // Takes or renews the lock. `until_ns`: until when nobody else can have it then, by the clock of IsCertain.
   int Lock(uint8_t flags, int64_t* until_ns);
-  absl::Status WaitForLock();
+  absl::Status WaitForLock(int64_t end_ns);
+  // False if the wait for the lease, which ends at `end_ns`, is over.
+  bool MayWait(int64_t end_ns);
+  // Tells the options' on_waiting where the owner serves.
+  void TellOwner();
   // Errors: DataLoss if the namespace of a volume that is to be made holds objects.
   absl::Status CheckUnused();
-  absl::Status Replace(uint64_t* stripe_bytes);
+  absl::Status Replace(VolumeRecord* record);
+  // Errors: Unavailable if the lock, or since the epoch was taken the epoch, is another process's.
+  absl::Status RenewForReplacement();
   absl::Status Block(const std::string& address);
-  // ECANCELED if there was another owner meanwhile.
+  // ECANCELED if there is another owner.
   int CheckEpoch();
   void RenewOnce();
   void Renew();
@@ -62,13 +75,16 @@ class Lease {
   const std::string cookie_;
   std::atomic<int64_t> certain_until_ns_ = 0;
   std::atomic<uint64_t> epoch_ = 0;  // 0: not the owner yet
+  OwnerRecord self_;                 // as it was noted last
+  int64_t next_look_ns_ = 0;         // at the owner's record
+  std::string told_service_;
   bool is_abandoned_ = false;
   StopSignal stop_;
   std::thread renewals_;
 };
 
-// The address of the owner that holds the lease now; empty: nobody.
-std::string FindOwner(RadosSession* session);
+// The holder of the lease now, for messages; empty: nobody.
+std::string FindHolder(RadosSession* session);
 
 }  // namespace armature::rados
 

@@ -11,6 +11,7 @@
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/rados/volume_record.h"
 
 namespace armature::rados {
 namespace {
@@ -126,8 +127,8 @@ absl::Status NameTable::Read() {
     if (node == nullptr) {
       node = NewNode(entry.id, MadeWhen(path), entry.size);
       node->changed_s = entry.changed_s;
-      node->is_open = entry.is_open;
     }
+    node->is_open = entry.is_open;
     names[path] = node;
   }
   // Files whose last name is gone are left to the collection of orphans: a change that was not answered removed it.
@@ -174,7 +175,7 @@ absl::Status NameTable::SettleIfNeeded() {
 
 absl::Status NameTable::Apply(WriteOp* op, std::string_view path) {
   ARM_RETURN_IF_ERROR(session_->CheckOwned());
-  op->Require(kEpochAttribute, session_->epoch());
+  op->Require(kEpochAttribute, session_->epoch_text());
   const int result = session_->Operate(*op, kDirectoryObject);
   if (result >= 0) return absl::OkStatus();
   if (result == -ETIMEDOUT) is_uncertain_.store(true);
@@ -239,7 +240,7 @@ void NameTable::DropName(Names::iterator entry) {
   names_.erase(entry);
 }
 
-absl::Status NameTable::PutNew(const std::string& path, const RadosNodePtr& node) {
+absl::Status NameTable::PutNew(const std::string& path, const RadosNodePtr& node, RadosNodePtr* replaced) {
   ARM_RETURN_IF_ERROR(CheckFileMayBe(path));
   WriteOp op;
   op.SetEntry(path, EncodeFile(*node, node->is_open));
@@ -248,9 +249,8 @@ absl::Status NameTable::PutNew(const std::string& path, const RadosNodePtr& node
     if (!is_uncertain_.load()) node->file->Unlink();
     return put;
   }
-  RadosNodePtr replaced;  // its objects are removed without the mutex
   const absl::MutexLock lock(&mutex_);
-  if (const auto found = names_.find(path); found != names_.end()) replaced = found->second;
+  if (const auto found = names_.find(path); found != names_.end()) *replaced = found->second;
   SetName(path, node);
   return absl::OkStatus();
 }
@@ -267,9 +267,10 @@ absl::StatusOr<RadosNodePtr> NameTable::Create(const std::string& path) {
     node->file->Unlink();
     return made;
   }
+  RadosNodePtr replaced;  // its objects are removed without the mutex
   const absl::MutexLock change(&change_mutex_);
   ARM_RETURN_IF_ERROR(Settle());
-  ARM_RETURN_IF_ERROR(PutNew(normal, node));
+  ARM_RETURN_IF_ERROR(PutNew(normal, node, &replaced));
   return node;
 }
 
@@ -285,9 +286,10 @@ absl::Status NameTable::Replace(const std::string& path, std::string_view conten
     node->file->Unlink();
     return WithContext(written, Cat("cannot write ", path));
   }
+  RadosNodePtr replaced;  // its objects are removed without the mutex
   const absl::MutexLock change(&change_mutex_);
   ARM_RETURN_IF_ERROR(Settle());
-  return PutNew(normal, node);
+  return PutNew(normal, node, &replaced);
 }
 
 absl::Status NameTable::Note(const RadosNodePtr& node, bool is_open) {
@@ -317,13 +319,20 @@ absl::StatusOr<RadosNodePtr> NameTable::OpenToChange(const std::string& path) {
     was_open = node->is_open;
     ++node->writers;
   }
-  // Noted first: the next owner must take it over.
-  absl::Status opened = was_open ? absl::OkStatus() : Note(node, /*is_open=*/true);
-  if (opened.ok()) opened = node->file->TakeOver(StripedFile::Former::kFenced, StripedFile::Known::kSize);
+  absl::Status opened = node->file->TakeOver(StripedFile::Former::kFenced, StripedFile::Known::kSize);
+  // Its objects are ahead before it is noted as open, and it is noted before it is written: the next owner takes over
+  // all that this one may write.
+  if (opened.ok()) opened = node->file->PrepareToChange(MadeWhen(Normal(path)));
+  if (opened.ok() && !was_open) opened = Note(node, /*is_open=*/true);
   if (opened.ok()) return node;
   const absl::MutexLock lock(&mutex_);
   --node->writers;
   return opened;
+}
+
+bool NameTable::IsOpen(const RadosNodePtr& node) const {
+  const absl::MutexLock lock(&mutex_);
+  return node->is_open || node->writers > 0;
 }
 
 absl::Status NameTable::EndWriter(const RadosNodePtr& node) {
@@ -373,6 +382,23 @@ absl::StatusOr<std::vector<std::string>> NameTable::List(const std::string& path
   return entries;
 }
 
+std::vector<NameTable::File> NameTable::Files() const {
+  const absl::MutexLock lock(&mutex_);
+  std::map<std::string, File> files;
+  for (const auto& [path, node] : names_) {
+    if (node == nullptr) continue;
+    File& file = files[node->file->id()];
+    file.names.push_back(path);
+    file.id = node->file->id();
+    file.size = node->file->Size();
+    file.is_open = node->is_open;
+  }
+  std::vector<File> all;
+  all.reserve(files.size());
+  for (auto& [id, file] : files) all.push_back(std::move(file));
+  return all;
+}
+
 absl::Status NameTable::MakeDirectory(const std::string& path) {
   const std::string normal = Normal(path);
   const absl::MutexLock change(&change_mutex_);
@@ -392,6 +418,7 @@ absl::Status NameTable::MakeDirectory(const std::string& path) {
 
 absl::StatusOr<bool> NameTable::Remove(const std::string& path) {
   const std::string normal = Normal(path);
+  RadosNodePtr removed;  // its objects are removed without the mutex
   const absl::MutexLock change(&change_mutex_);
   ARM_RETURN_IF_ERROR(session_->CheckOwned());
   ARM_RETURN_IF_ERROR(Settle());
@@ -405,7 +432,6 @@ absl::StatusOr<bool> NameTable::Remove(const std::string& path) {
   WriteOp op;
   op.RemoveEntries({normal});
   ARM_RETURN_IF_ERROR(Apply(&op, normal));
-  RadosNodePtr removed;  // its objects are removed without the mutex
   const absl::MutexLock lock(&mutex_);
   const auto found = names_.find(normal);
   removed = found->second;
@@ -415,6 +441,7 @@ absl::StatusOr<bool> NameTable::Remove(const std::string& path) {
 
 absl::Status NameTable::RemoveTree(const std::string& path) {
   const std::string normal = Normal(path);
+  std::vector<RadosNodePtr> removed;  // their objects are removed without the mutex
   const absl::MutexLock change(&change_mutex_);
   ARM_RETURN_IF_ERROR(Settle());
   std::vector<std::string> names;
@@ -431,7 +458,6 @@ absl::Status NameTable::RemoveTree(const std::string& path) {
   WriteOp op;
   op.RemoveEntries(names);
   ARM_RETURN_IF_ERROR(Apply(&op, normal));
-  std::vector<RadosNodePtr> removed;
   const absl::MutexLock lock(&mutex_);
   for (const std::string& name : names) {
     const auto found = names_.find(name);
@@ -444,6 +470,7 @@ absl::Status NameTable::RemoveTree(const std::string& path) {
 absl::Status NameTable::Rename(const std::string& from, const std::string& to) {
   const std::string source = Normal(from);
   const std::string target = Normal(to);
+  RadosNodePtr replaced;  // its objects are removed without the mutex
   const absl::MutexLock change(&change_mutex_);
   ARM_RETURN_IF_ERROR(Settle());
   RadosNodePtr node;
@@ -457,7 +484,6 @@ absl::Status NameTable::Rename(const std::string& from, const std::string& to) {
   op.RemoveEntries({source});
   op.SetEntry(target, EncodeFile(*node, node->is_open));
   ARM_RETURN_IF_ERROR(Apply(&op, source));
-  RadosNodePtr replaced;  // its objects are removed without the mutex
   const absl::MutexLock lock(&mutex_);
   if (const auto found = names_.find(target); found != names_.end()) replaced = found->second;
   SetName(target, node);

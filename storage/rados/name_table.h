@@ -23,12 +23,6 @@
 
 namespace armature::rados {
 
-// The object that holds the names, its owner and the epoch.
-inline constexpr char kDirectoryObject[] = "directory";
-inline constexpr char kOwnerAttribute[] = "owner";    // address of the owner; empty after an orderly end
-inline constexpr char kFormatAttribute[] = "format";  // version of the format of the namespace
-inline constexpr char kStripeAttribute[] = "stripe_bytes";
-
 // A file: its content, its names, and who has it open. The fields are guarded by the table's mutex.
 struct RadosNode {
   std::shared_ptr<StripedFile> file;
@@ -59,6 +53,8 @@ class NameTable {
   absl::Status Replace(const std::string& path, std::string_view content);
   // Lets an existing file be written.
   absl::StatusOr<RadosNodePtr> OpenToChange(const std::string& path);
+  // False if the file is complete: its size does not change.
+  bool IsOpen(const RadosNodePtr& node) const;
   // One of the writers is done. With the last one the file's size is noted, after a sync.
   absl::Status EndWriter(const RadosNodePtr& node);
 
@@ -74,6 +70,16 @@ class NameTable {
   absl::StatusOr<std::unique_ptr<store::VolumeLock>> Lock(const std::string& path, bool alone, bool make);
   // A number that no other call of any owner returns.
   std::string NewId();
+
+  struct File {
+    std::string id;
+    std::vector<std::string> names;
+    uint64_t size = 0;
+    bool is_open = false;  // it may be written now, so that its size changes
+  };
+  // All files that have a name, by id.
+  std::vector<File> Files() const;
+  uint64_t stripe_bytes() const { return stripe_bytes_; }
 
  private:
   class HeldLock;
@@ -95,8 +101,9 @@ class NameTable {
   void SetName(const std::string& path, RadosNodePtr node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropName(Names::iterator entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   RadosNodePtr NewNode(std::string id, StripesMade made, uint64_t size) const;
-  absl::Status PutNew(const std::string& path, const RadosNodePtr& node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mutex_)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  // `replaced`: the file that had the name.
+  absl::Status PutNew(const std::string& path, const RadosNodePtr& node, RadosNodePtr* replaced)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mutex_) ABSL_LOCKS_EXCLUDED(mutex_);
   // Writes the node's entries, all of its names.
   absl::Status Note(const RadosNodePtr& node, bool is_open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mutex_)
       ABSL_LOCKS_EXCLUDED(mutex_);

@@ -22,6 +22,8 @@ constexpr size_t kSequentialReadBytes = size_t{1} << 20;
 // Inputs of compactions: RocksDB's own small steps would cost a round trip each.
 constexpr size_t kCompactionReadBytes = size_t{2} << 20;
 
+bool IsTable(std::string_view name) { return name.ends_with(".sst"); }
+
 IOStatus ToIo(const RadosSession& session, const absl::Status& status) {
   const std::string text(Sv(status.message()));
   switch (status.code()) {
@@ -82,11 +84,13 @@ class SequentialRadosFile final : public rocksdb::FSSequentialFile {
 
 class RandomRadosFile final : public rocksdb::FSRandomAccessFile {
  public:
-  RandomRadosFile(std::shared_ptr<RadosSession> session, RadosNodePtr node)
-      : session_(std::move(session)), node_(std::move(node)) {}
+  // `copies`: null if the file is not to be copied.
+  RandomRadosFile(std::shared_ptr<RadosSession> session, RadosNodePtr node, TableCopies* copies)
+      : session_(std::move(session)), node_(std::move(node)), copies_(copies) {}
 
   IOStatus Read(uint64_t offset, size_t size, const IOOptions&, rocksdb::Slice* result, char* scratch,
                 IODebugContext*) const override {
+    if (copies_ != nullptr && ReadCopy(offset, size, result, scratch)) return IOStatus::OK();
     const absl::StatusOr<size_t> got = node_->file->ReadAt(offset, size, scratch);
     *result = rocksdb::Slice(scratch, got.value_or(0));
     return ToIo(*session_, got.status());
@@ -100,14 +104,41 @@ class RandomRadosFile final : public rocksdb::FSRandomAccessFile {
   }
 
  private:
+  bool ReadCopy(uint64_t offset, size_t size, rocksdb::Slice* result, char* scratch) const {
+    const std::string& id = node_->file->id();
+    size_t got = 0;
+    auto outcome = TableCopy::Result::kGone;
+    if (const std::shared_ptr<TableCopy> copy = copies_->Find(id); copy != nullptr) {
+      outcome = copy->ReadAt(offset, size, scratch, &got);
+    }
+    const bool is_read = outcome == TableCopy::Result::kRead;
+    copies_->CountRead(is_read);
+    if (is_read) {
+      *result = rocksdb::Slice(scratch, got);
+      return true;
+    }
+    if (outcome == TableCopy::Result::kDamaged) {
+      LOG(WARNING) << "rados: the local copy of a table file is damaged, and removed file=" << id;
+      copies_->CountDamaged();
+      copies_->Remove(id);
+    }
+    copies_->Fetch(id, node_->file->Size(), [file = node_->file](uint64_t at, size_t wanted, char* to) {
+      return file->ReadAt(at, wanted, to).value_or(0);
+    });
+    return false;
+  }
+
   const std::shared_ptr<RadosSession> session_;
   const RadosNodePtr node_;
+  TableCopies* const copies_;
 };
 
 class WritableRadosFile final : public rocksdb::FSWritableFile {
  public:
-  WritableRadosFile(std::shared_ptr<RadosSession> session, std::shared_ptr<NameTable> names, RadosNodePtr node)
-      : session_(std::move(session)), names_(std::move(names)), node_(std::move(node)) {}
+  // `copy`: a copy that is made beside; may be null.
+  WritableRadosFile(std::shared_ptr<RadosSession> session, std::shared_ptr<NameTable> names, RadosNodePtr node,
+                    std::unique_ptr<CopyWriter> copy)
+      : session_(std::move(session)), names_(std::move(names)), node_(std::move(node)), copy_(std::move(copy)) {}
   ~WritableRadosFile() override {
     if (!is_closed_) Close(IOOptions(), nullptr).PermitUncheckedError();
   }
@@ -115,18 +146,24 @@ class WritableRadosFile final : public rocksdb::FSWritableFile {
   WritableRadosFile& operator=(const WritableRadosFile&) = delete;
 
   IOStatus Append(const rocksdb::Slice& data, const IOOptions&, IODebugContext*) override {
-    return ToIo(*session_, node_->file->Append({data.data(), data.size()}));
+    const absl::Status appended = node_->file->Append({data.data(), data.size()});
+    if (copy_ != nullptr && appended.ok()) copy_->Append({data.data(), data.size()});
+    return ToIo(*session_, appended);
   }
   IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, const rocksdb::DataVerificationInfo&,
                   IODebugContext* debug) override {
     return Append(data, options, debug);
   }
   IOStatus Truncate(uint64_t size, const IOOptions&, IODebugContext*) override {
+    copy_.reset();
     return ToIo(*session_, node_->file->Truncate(size));
   }
   IOStatus Close(const IOOptions&, IODebugContext*) override {
     if (std::exchange(is_closed_, true)) return IOStatus::OK();
-    return ToIo(*session_, names_->EndWriter(node_));
+    const absl::Status ended = names_->EndWriter(node_);
+    if (copy_ != nullptr && ended.ok()) copy_->Finish();
+    copy_.reset();
+    return ToIo(*session_, ended);
   }
   IOStatus Flush(const IOOptions&, IODebugContext*) override { return ToIo(*session_, node_->file->Flush()); }
   IOStatus Sync(const IOOptions&, IODebugContext*) override { return ToIo(*session_, node_->file->Sync()); }
@@ -141,6 +178,7 @@ class WritableRadosFile final : public rocksdb::FSWritableFile {
   const std::shared_ptr<RadosSession> session_;
   const std::shared_ptr<NameTable> names_;
   const RadosNodePtr node_;
+  std::unique_ptr<CopyWriter> copy_;
   bool is_closed_ = false;
 };
 
@@ -166,8 +204,8 @@ class RadosFileLock final : public rocksdb::FileLock {
 
 class RadosFileSystem final : public rocksdb::FileSystem {
  public:
-  RadosFileSystem(std::shared_ptr<RadosSession> session, std::shared_ptr<NameTable> names)
-      : session_(std::move(session)), names_(std::move(names)) {}
+  RadosFileSystem(std::shared_ptr<RadosSession> session, std::shared_ptr<NameTable> names, TableCopies* copies)
+      : session_(std::move(session)), names_(std::move(names)), copies_(copies) {}
 
   const char* Name() const override { return "RadosFileSystem"; }
 
@@ -180,20 +218,25 @@ class RadosFileSystem final : public rocksdb::FileSystem {
   IOStatus NewRandomAccessFile(const std::string& name, const FileOptions&,
                                std::unique_ptr<rocksdb::FSRandomAccessFile>* result, IODebugContext*) override {
     absl::StatusOr<RadosNodePtr> node = names_->Find(name);
-    if (node.ok()) *result = std::make_unique<RandomRadosFile>(session_, *std::move(node));
+    if (!node.ok()) return ToIo(*session_, node.status());
+    TableCopies* const copies = IsTable(name) && !names_->IsOpen(*node) ? copies_ : nullptr;
+    *result = std::make_unique<RandomRadosFile>(session_, *std::move(node), copies);
     return ToIo(*session_, node.status());
   }
   IOStatus NewWritableFile(const std::string& name, const FileOptions&,
                            std::unique_ptr<rocksdb::FSWritableFile>* result, IODebugContext*) override {
     absl::StatusOr<RadosNodePtr> node = names_->Create(name);
-    if (node.ok()) *result = std::make_unique<WritableRadosFile>(session_, names_, *std::move(node));
+    if (!node.ok()) return ToIo(*session_, node.status());
+    std::unique_ptr<CopyWriter> copy;
+    if (copies_ != nullptr && IsTable(name)) copy = copies_->Begin((*node)->file->id());
+    *result = std::make_unique<WritableRadosFile>(session_, names_, *std::move(node), std::move(copy));
     return ToIo(*session_, node.status());
   }
   IOStatus ReopenWritableFile(const std::string& name, const FileOptions& options,
                               std::unique_ptr<rocksdb::FSWritableFile>* result, IODebugContext* debug) override {
     absl::StatusOr<RadosNodePtr> node = names_->OpenToChange(name);
     if (absl::IsNotFound(node.status())) return NewWritableFile(name, options, result, debug);
-    if (node.ok()) *result = std::make_unique<WritableRadosFile>(session_, names_, *std::move(node));
+    if (node.ok()) *result = std::make_unique<WritableRadosFile>(session_, names_, *std::move(node), nullptr);
     return ToIo(*session_, node.status());
   }
   IOStatus NewDirectory(const std::string& name, const IOOptions&, std::unique_ptr<rocksdb::FSDirectory>* result,
@@ -213,7 +256,10 @@ class RadosFileSystem final : public rocksdb::FileSystem {
     return ToIo(*session_, names.status());
   }
   IOStatus DeleteFile(const std::string& name, const IOOptions&, IODebugContext*) override {
+    const absl::StatusOr<RadosNodePtr> node = copies_ == nullptr ? absl::NotFoundError("") : names_->Find(name);
     const absl::StatusOr<bool> removed = names_->Remove(name);
+    // Another name of the file would only fetch its copy again.
+    if (node.ok() && removed.value_or(false)) copies_->Remove((*node)->file->id());
     return removed.ok() && !*removed ? IOStatus::PathNotFound(name) : ToIo(*session_, removed.status());
   }
   IOStatus CreateDir(const std::string& name, const IOOptions&, IODebugContext*) override {
@@ -280,13 +326,14 @@ class RadosFileSystem final : public rocksdb::FileSystem {
  private:
   const std::shared_ptr<RadosSession> session_;
   const std::shared_ptr<NameTable> names_;
+  TableCopies* const copies_;
 };
 
 }  // namespace
 
 std::shared_ptr<rocksdb::FileSystem> NewRadosFileSystem(std::shared_ptr<RadosSession> session,
-                                                        std::shared_ptr<NameTable> names) {
-  return std::make_shared<RadosFileSystem>(std::move(session), std::move(names));
+                                                        std::shared_ptr<NameTable> names, TableCopies* copies) {
+  return std::make_shared<RadosFileSystem>(std::move(session), std::move(names), copies);
 }
 
 }  // namespace armature::rados

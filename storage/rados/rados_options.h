@@ -30,12 +30,19 @@ struct RadosVolumeOptions {
   absl::Duration owner_wait = absl::Seconds(15);
   // Ends that wait early if it returns true. May be null.
   std::function<bool()> is_cancelled;
+  // Called by Mount while it waits for another owner, some times a second. `service`: where this process can reach the
+  // owner, as in OwnerRecord::service; empty while unknown. May be null.
+  std::function<void(const std::string& service)> on_waiting;
   // Called once, by any thread, when this process has lost the volume to another one or may not write it any more. All
   // further writes fail. May be null.
   std::function<void(std::string_view reason)> on_lost;
 
   // Bytes of an object that holds a part of a file. A new volume takes them; an existing one keeps its own.
   uint64_t stripe_bytes = uint64_t{4} << 20;
+
+  // Local directory for copies of table files, of at most `copies_bytes_max` together. Empty: no copies.
+  std::string copies_directory = {};
+  uint64_t copies_bytes_max = uint64_t{10} << 30;
 
   // How a new owner makes its predecessor harmless, which may still run: it lets the cluster block its connection, and
   // takes over the objects that it may write. Either is enough; each covers faults of the other. All but kFull are for

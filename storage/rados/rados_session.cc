@@ -15,6 +15,12 @@ namespace {
 constexpr uint64_t kEntriesAtOnce = 1000;
 // Monitors are asked for free space only, and a connection needs them: neither may wait for ever.
 constexpr char kMonitorTimeoutSeconds[] = "30";
+// Ceph's own limit.
+constexpr size_t kAttributeBytesMax = size_t{64} << 10;
+// Limits of librados on what a client has under way, beyond which calls wait: far above what files and compactions
+// have, so that a renewal of the lease never waits behind them.
+constexpr char kInflightBytesMax[] = "1073741824";
+constexpr char kInflightOpsMax[] = "16384";
 
 bool IsFull(int result) { return result == -ENOSPC || result == -EDQUOT; }
 
@@ -68,6 +74,10 @@ absl::Status RadosSession::Open() {
       {"rados_mon_op_timeout", kMonitorTimeoutSeconds},
       {"client_mount_timeout", kMonitorTimeoutSeconds},
       {"rados_osd_op_timeout", op_seconds.c_str()},
+      // Every five seconds by default: operations with a shorter timeout would never learn of restarted OSDs.
+      {"objecter_tick_interval", "1"},
+      {"objecter_inflight_op_bytes", kInflightBytesMax},
+      {"objecter_inflight_ops", kInflightOpsMax},
       // The client's own log and socket would be files of another program in this process.
       {"admin_socket", ""},
       {"log_file", ""},
@@ -116,9 +126,9 @@ int RadosSession::Stat(const std::string& object, uint64_t* size) {
 }
 
 int RadosSession::ReadAttribute(const std::string& object, const char* attribute, std::string* value) {
-  char buffer[1024];
-  const int size = rados_getxattr(io_, object.c_str(), attribute, buffer, sizeof buffer);
-  if (size >= 0) value->assign(buffer, static_cast<size_t>(size));
+  value->resize(kAttributeBytesMax);
+  const int size = rados_getxattr(io_, object.c_str(), attribute, value->data(), value->size());
+  value->resize(size < 0 ? 0 : static_cast<size_t>(size));
   return size < 0 ? size : 0;
 }
 
@@ -130,7 +140,8 @@ int RadosSession::ReadEntries(const std::string& object, std::map<std::string, s
     rados_omap_iter_t at = nullptr;
     int result = 0;
     rados_read_op_omap_get_vals2(op, after.c_str(), "", kEntriesAtOnce, &at, &has_more, &result);
-    const int operated = rados_read_op_operate(op, io_, object.c_str(), LIBRADOS_OPERATION_NOFLAG);
+    // Ordered, because a change that was not answered may still be on its way.
+    const int operated = rados_read_op_operate(op, io_, object.c_str(), LIBRADOS_OPERATION_ORDER_READS_WRITES);
     if (operated >= 0 && result >= 0) {
       while (true) {
         char* key = nullptr;

@@ -35,6 +35,10 @@ class WriteOp {
   void Require(const char* attribute, std::string_view value) {
     rados_write_op_cmpxattr(op_, attribute, LIBRADOS_CMPXATTR_OP_EQ, value.data(), value.size());
   }
+  // Refuses all of it, with ECANCELED, if the attribute is a text behind `value`. An absent attribute is none.
+  void RequireAtMost(const char* attribute, std::string_view value) {
+    rados_write_op_cmpxattr(op_, attribute, LIBRADOS_CMPXATTR_OP_GTE, value.data(), value.size());
+  }
   // Refuses all of it, with EEXIST, if the object exists.
   void CreateNew() { rados_write_op_create(op_, LIBRADOS_CREATE_EXCLUSIVE, nullptr); }
   void Create() { rados_write_op_create(op_, LIBRADOS_CREATE_IDEMPOTENT, nullptr); }
@@ -95,16 +99,21 @@ class RadosSession {
   // Address of this client, as the cluster blocks it.
   const std::string& address() const { return address_; }
 
-  // Marks objects as written by this owner of the volume. Set once, before files are written.
-  const std::string& epoch() const { return epoch_; }
-  void set_epoch(std::string epoch) { epoch_ = std::move(epoch); }
+  // Marks objects as written by this owner of the volume. 0 and empty: not the owner yet. Set once, before files are
+  // written.
+  uint64_t epoch() const { return epoch_; }
+  const std::string& epoch_text() const { return epoch_text_; }
+  void set_epoch(uint64_t epoch, std::string text) {
+    epoch_ = epoch;
+    epoch_text_ = std::move(text);
+  }
 
   int Operate(const WriteOp& op, const std::string& object);
   // Bytes of `op` are copied; the flight may be dropped.
   int Start(const WriteOp& op, const std::string& object, const Flight& flight);
   int Stat(const std::string& object, uint64_t* size);
   int ReadAttribute(const std::string& object, const char* attribute, std::string* value);
-  // All entries of an object's map.
+  // All entries of an object's map, as they are after all changes that this session has begun before.
   int ReadEntries(const std::string& object, std::map<std::string, std::string>* entries);
   // Asks the monitors. `command` is their JSON.
   int Command(const std::string& command, std::string* answer);
@@ -131,7 +140,8 @@ class RadosSession {
   rados_t cluster_ = nullptr;
   rados_ioctx_t io_ = nullptr;
   std::string address_;
-  std::string epoch_;
+  uint64_t epoch_ = 0;
+  std::string epoch_text_;
   std::atomic<bool> is_lost_ = false;
   mutable absl::Mutex mutex_;
   std::string reason_ ABSL_GUARDED_BY(mutex_);

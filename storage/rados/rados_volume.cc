@@ -2,7 +2,6 @@
 
 #include <sys/random.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -16,6 +15,9 @@
 #include "storage/rados/pool_space.h"
 #include "storage/rados/rados_file_system.h"
 #include "storage/rados/rados_session.h"
+#include "storage/rados/table_copies.h"
+#include "storage/rados/volume_check.h"
+#include "storage/rados/volume_record.h"
 
 namespace armature::rados {
 namespace {
@@ -72,11 +74,13 @@ class OpenRadosFile final : public VolumeFile {
 
 class MountedVolume final : public RadosVolume {
  public:
-  MountedVolume(std::shared_ptr<RadosSession> session, std::unique_ptr<Lease> lease, std::shared_ptr<NameTable> names)
-      : RadosVolume(NewRadosFileSystem(session, names)),
+  MountedVolume(std::shared_ptr<RadosSession> session, std::unique_ptr<Lease> lease, std::shared_ptr<NameTable> names,
+                std::unique_ptr<TableCopies> copies)
+      : RadosVolume(NewRadosFileSystem(session, names, copies.get())),
         session_(std::move(session)),
         lease_(std::move(lease)),
         names_(std::move(names)),
+        copies_(std::move(copies)),
         space_(session_),
         boot_(RandomBoot()) {}
 
@@ -144,12 +148,14 @@ class MountedVolume final : public RadosVolume {
   }
 
   bool IsOwnerForCertain() const override { return lease_->IsCertain(); }
-  uint64_t epoch() const override {
-    uint64_t number = 0;
-    const std::string& text = session_->epoch();
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
+  uint64_t epoch() const override { return session_->epoch(); }
+  VolumeStats stats() const override {
+    return {.epoch = session_->epoch(),
+            .lease_left_s = lease_->LeftSeconds(),
+            .copies = copies_ == nullptr ? TableCopiesCounters() : copies_->counters()};
   }
+  absl::Status Announce(std::string_view service) override { return lease_->Announce(service); }
+  absl::StatusOr<VolumeCheck> Check(bool collects) override { return CheckVolume(session_.get(), *names_, collects); }
   void Abandon() override {
     session_->Abandon();
     lease_->Abandon();
@@ -166,6 +172,7 @@ class MountedVolume final : public RadosVolume {
   const std::shared_ptr<RadosSession> session_;
   const std::unique_ptr<Lease> lease_;  // given back after the files were closed
   const std::shared_ptr<NameTable> names_;
+  const std::unique_ptr<TableCopies> copies_;  // may be null
   PoolSpace space_;
   const uint64_t boot_;
 };
@@ -189,10 +196,24 @@ absl::Status MountedVolume::Allocate(const std::string& path, uint64_t bytes) {
 
 absl::StatusOr<std::unique_ptr<RadosVolume>> RadosVolume::Mount(const RadosVolumeOptions& options) {
   ARM_ASSIGN_OR_RETURN(std::shared_ptr<RadosSession> session, RadosSession::Connect(options));
-  uint64_t stripe_bytes = 0;
-  ARM_ASSIGN_OR_RETURN(std::unique_ptr<Lease> lease, Lease::Take(session, &stripe_bytes));
-  ARM_ASSIGN_OR_RETURN(std::shared_ptr<NameTable> names, NameTable::Load(session, stripe_bytes));
-  return std::make_unique<MountedVolume>(std::move(session), std::move(lease), std::move(names));
+  VolumeRecord record;
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<Lease> lease, Lease::Take(session, &record));
+  std::unique_ptr<TableCopies> copies;
+  if (!options.copies_directory.empty()) {
+    ARM_ASSIGN_OR_RETURN(copies, TableCopies::Open(options.copies_directory, options.copies_bytes_max, record.id));
+  }
+  ARM_ASSIGN_OR_RETURN(std::shared_ptr<NameTable> names, NameTable::Load(session, record.stripe_bytes));
+  return std::make_unique<MountedVolume>(std::move(session), std::move(lease), std::move(names), std::move(copies));
+}
+
+absl::StatusOr<VolumeStatus> ReadVolumeStatus(const RadosVolumeOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const std::shared_ptr<RadosSession> session, RadosSession::Connect(options));
+  ARM_ASSIGN_OR_RETURN(VolumeRecord record, ReadVolumeRecord(session.get()));
+  return VolumeStatus{.id = std::move(record.id),
+                      .epoch = record.epoch,
+                      .stripe_bytes = record.stripe_bytes,
+                      .owner = std::move(record.owner),
+                      .holder = FindHolder(session.get())};
 }
 
 }  // namespace armature::rados

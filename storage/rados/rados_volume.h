@@ -8,12 +8,35 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "storage/rados/owner_record.h"
 #include "storage/rados/rados_options.h"
+#include "storage/rados/table_copies.h"
 #include "storage/store/files/volume.h"
 
 namespace armature::rados {
+
+// Result of a comparison of a volume's names with its objects.
+struct VolumeCheck {
+  uint64_t files = 0;
+  uint64_t file_bytes = 0;
+  uint64_t objects = 0;
+  // Objects that belong to no file: left by a process that died while it made or removed a file.
+  uint64_t orphans = 0;
+  uint64_t orphan_bytes = 0;
+  // One line each: files whose objects are missing, or end too early. At most kProblemsMax.
+  static constexpr size_t kProblemsMax = 1000;
+  std::vector<std::string> problems;
+};
+
+// State of this process as the owner.
+struct VolumeStats {
+  uint64_t epoch = 0;
+  double lease_left_s = 0;  // for which no other process can be the owner
+  TableCopiesCounters copies;
+};
 
 // A namespace of a pool, owned by this process until destroyed. It owns the whole volume, so that names and locks are
 // its own matter; another process becomes the owner when the lease of this one has run out, and makes this one harmless
@@ -31,12 +54,30 @@ class RadosVolume : public store::Volume {
   // True while no other process can be the owner: an answer from memory is then as new as one can be.
   virtual bool IsOwnerForCertain() const = 0;
   virtual uint64_t epoch() const = 0;
+  virtual VolumeStats stats() const = 0;
+  // Notes where this owner serves, for those that wait: OwnerRecord::service. Called by one thread. Errors:
+  // Unavailable.
+  virtual absl::Status Announce(std::string_view service) = 0;
+  // Compares all names with all objects, and removes orphans if `collects`. For a volume on which nothing else is under
+  // way. Errors: Unavailable.
+  virtual absl::StatusOr<VolumeCheck> Check(bool collects) = 0;
   // Leaves the cluster as the death of this process would: nothing more is written, and the lease runs out by itself.
   virtual void Abandon() = 0;
 
  protected:
   using Volume::Volume;
 };
+
+struct VolumeStatus {
+  std::string id;      // of the volume; never another volume's
+  uint64_t epoch = 0;  // number of owners so far
+  uint64_t stripe_bytes = 0;
+  OwnerRecord owner;   // empty after an orderly end
+  std::string holder;  // who holds the lease, in words; empty: nobody, and the owner is gone or cut off
+};
+
+// Looks at a volume without owning it. Errors: NotFound if there is none; those of RadosVolume::Mount.
+absl::StatusOr<VolumeStatus> ReadVolumeStatus(const RadosVolumeOptions& options);
 
 }  // namespace armature::rados
 

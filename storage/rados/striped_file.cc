@@ -8,6 +8,7 @@
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/rados/volume_record.h"
 
 namespace armature::rados {
 namespace {
@@ -17,6 +18,8 @@ constexpr size_t kSendBytes = size_t{1} << 20;
 constexpr size_t kPatchedBytesMax = size_t{256} << 10;
 // Writes of a file under way at once, of kSendBytes each as a rule.
 constexpr size_t kFlightsMax = 16;
+// Objects that are looked for behind a missing one.
+constexpr uint64_t kLookedBehind = 16;
 // Removals of objects under way at once.
 constexpr size_t kRemovalsMax = 32;
 
@@ -87,13 +90,47 @@ void StripedFile::Fail(uint64_t offset, int result) {
 
 absl::Status StripedFile::Prepare() {
   const absl::MutexLock lock(&mutex_);
+  return PrepareLocked();
+}
+
+absl::Status StripedFile::PrepareToChange(StripesMade made) {
+  const absl::MutexLock lock(&mutex_);
+  made_when_ = made;
+  return PrepareLocked();
+}
+
+absl::Status StripedFile::PrepareLocked() {
   is_ours_ = true;
   ARM_RETURN_IF_ERROR(CheckGood());
   if (made_when_ == StripesMade::kAhead) {
-    MakeStripe(0);
-    MakeStripe(1);
+    // The stripe of the next byte, and the one after it.
+    const uint64_t next = sent_ / stripe_bytes_;
+    for (uint64_t stripe = stripes_; stripe <= next + 1; ++stripe) MakeStripe(stripe);
   }
   return failure_;
+}
+
+int StripedFile::TakeStripe(uint64_t stripe, Former former, uint64_t* size) {
+  // The mark first, the size afterwards: nothing of the former owner is applied between the two.
+  const std::string name = NameOf(stripe);
+  if (former == Former::kFenced) {
+    WriteOp take;
+    take.RequireExisting();
+    take.RequireAtMost(kEpochAttribute, session_->epoch_text());
+    take.SetAttribute(kEpochAttribute, session_->epoch_text());
+    if (const int taken = session_->Operate(take, name); taken < 0) return taken;
+  }
+  return session_->Stat(name, size);
+}
+
+absl::StatusOr<bool> StripedFile::HasStripeBehind(uint64_t stripe) {
+  for (uint64_t behind = stripe + 1; behind <= stripe + kLookedBehind; ++behind) {
+    uint64_t size = 0;
+    const int told = session_->Stat(NameOf(behind), &size);
+    if (told == 0) return true;
+    if (told != -ENOENT) return session_->Error("read", NameOf(behind), told);
+  }
+  return false;
 }
 
 absl::Status StripedFile::TakeOver(Former former, Known known) {
@@ -103,28 +140,30 @@ absl::Status StripedFile::TakeOver(Former former, Known known) {
   const uint64_t known_size = size_;
   uint64_t found = 0;
   bool has_gap = false;
-  stripes_ = 0;
-  for (;; ++stripes_) {
-    // The mark first, the size afterwards: nothing of the former owner is applied between the two.
-    const std::string name = NameOf(stripes_);
-    if (fences) {
-      WriteOp take;
-      take.RequireExisting();
-      take.SetAttribute(kEpochAttribute, session_->epoch());
-      const int taken = session_->Operate(take, name);
-      if (taken == -ENOENT) break;
-      if (taken < 0) return session_->Error("take over", name, taken);
-    }
+  bool is_second_look = false;
+  for (stripes_ = 0;;) {
     uint64_t size = 0;
-    const int told = session_->Stat(name, &size);
-    if (told == -ENOENT) break;
-    if (told < 0) return session_->Error("read", name, told);
+    const int taken = TakeStripe(stripes_, former, &size);
+    if (taken == -ENOENT) {
+      if (made_when_ == StripesMade::kWhenNeeded) break;
+      ARM_ASSIGN_OR_RETURN(const bool has_more, HasStripeBehind(stripes_));
+      if (!has_more) break;
+      // The former owner may have made it meanwhile, and the next one.
+      if (!std::exchange(is_second_look, true)) continue;
+      return DataLossError(Cat("RADOS: object ", NameOf(stripes_), " is missing before others of its file"));
+    }
+    if (taken == -ECANCELED) return session_->GuardedError("take over", NameOf(stripes_), taken);
+    if (taken < 0) return session_->Error("take over", NameOf(stripes_), taken);
+    is_second_look = false;
+    ++stripes_;
     if (!has_gap) found += size;
     has_gap = has_gap || size < stripe_bytes_;
   }
-  if (known == Known::kSize && found != known_size) {
+  if (known == Known::kSize && found < known_size) {
     return DataLossError(Cat("RADOS: file ", id_, " of ", known_size, " bytes has ", found, " bytes in its objects"));
   }
+  // Bytes behind a known size are those of a write that failed.
+  if (known == Known::kSize) found = known_size;
   size_ = sent_ = found;
   is_ours_ = fences;
   return fences ? CutStripes(found) : absl::OkStatus();
@@ -135,7 +174,7 @@ absl::Status StripedFile::CutStripes(uint64_t size) {
   for (uint64_t stripe = size / stripe_bytes_; stripe < stripes_; ++stripe) {
     const uint64_t begin = stripe * stripe_bytes_;
     WriteOp cut;
-    cut.Require(kEpochAttribute, session_->epoch());
+    cut.Require(kEpochAttribute, session_->epoch_text());
     cut.Truncate(size > begin ? size - begin : 0);
     const int result = session_->Operate(cut, NameOf(stripe));
     // It could not be made before.
@@ -149,18 +188,20 @@ void StripedFile::MakeStripe(uint64_t stripe) {
   if (stripe < stripes_ || !failure_.ok()) return;
   WriteOp make;
   make.CreateNew();
-  make.SetAttribute(kEpochAttribute, session_->epoch());
+  make.SetAttribute(kEpochAttribute, session_->epoch_text());
   int made = session_->Operate(make, NameOf(stripe));
   if (made == -EEXIST) {
     // Left by a former owner of the file, whose writes do not count any more, or by an attempt that was not answered.
     WriteOp take;
-    take.SetAttribute(kEpochAttribute, session_->epoch());
+    take.RequireAtMost(kEpochAttribute, session_->epoch_text());
+    take.SetAttribute(kEpochAttribute, session_->epoch_text());
     take.Truncate(0);
     made = session_->Operate(take, NameOf(stripe));
   }
   if (made < 0) {
     first_failed_ = sent_;
-    failure_ = session_->Error("make", NameOf(stripe), made);
+    failure_ = made == -ECANCELED ? session_->GuardedError("make", NameOf(stripe), made)
+                                  : session_->Error("make", NameOf(stripe), made);
     return;
   }
   stripes_ = stripe + 1;
@@ -171,10 +212,10 @@ void StripedFile::SendPiece(uint64_t stripe, uint64_t offset, std::string_view b
   WriteOp op;
   if (stripe >= stripes_) {
     op.CreateNew();
-    op.SetAttribute(kEpochAttribute, session_->epoch());
+    op.SetAttribute(kEpochAttribute, session_->epoch_text());
     stripes_ = stripe + 1;
   } else {
-    op.Require(kEpochAttribute, session_->epoch());
+    op.Require(kEpochAttribute, session_->epoch_text());
   }
   op.Write(offset, bytes);
   auto flight = std::make_shared<Flight>();

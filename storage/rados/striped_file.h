@@ -20,10 +20,6 @@
 
 namespace armature::rados {
 
-// Attribute of a stripe: the epoch of the owner that may write it. Every write requires it, so that a new owner, who
-// changes it, ends the writes of the one before.
-inline constexpr char kEpochAttribute[] = "epoch";
-
 // When the objects of a file are made.
 //
 // kAhead: before the file needs them, each while the one before it begins to be filled, and the first two before the
@@ -52,11 +48,14 @@ class StripedFile {
   const std::string& id() const { return id_; }
   uint64_t Size() const;
 
-  // Makes the first objects of a new file of kind kAhead. To be called for every new file.
+  // Makes the objects of a file of kind kAhead that must exist before its next write. To be called for every new file.
   absl::Status Prepare();
+  // The same before an existing file is noted as open: it is of the kind `made` from now on.
+  absl::Status PrepareToChange(StripesMade made);
   // Takes the file over from its former owner: nothing that this one sends is applied afterwards. Finds the size, and
   // removes what lies behind the first gap. kLeft, for tests, leaves the former owner able to write. With a known size,
-  // does nothing in a file that is ours already. Errors: DataLoss if the known size is wrong.
+  // does nothing in a file that is ours already, and removes what lies behind that size. Errors: DataLoss if an object
+  // is missing before others, or before the known size.
   enum class Former : uint8_t { kFenced, kLeft };
   enum class Known : uint8_t { kNothing, kSize };
   absl::Status TakeOver(Former former, Known known);
@@ -79,6 +78,11 @@ class StripedFile {
   absl::Status CheckGood() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Notes that a write of the bytes from `offset` on was refused.
   void Fail(uint64_t offset, int result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Marks an object as ours and finds its size. Returns 0, -ENOENT or another negative errno.
+  int TakeStripe(uint64_t stripe, Former former, uint64_t* size);
+  absl::Status PrepareLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // True if one of the next kLookedBehind objects exists behind a missing one.
+  absl::StatusOr<bool> HasStripeBehind(uint64_t stripe);
   // Makes an object, which nothing is sent to before.
   void MakeStripe(uint64_t stripe) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SendPiece(uint64_t stripe, uint64_t offset, std::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -93,9 +97,9 @@ class StripedFile {
   const std::shared_ptr<RadosSession> session_;
   const std::string id_;
   const uint64_t stripe_bytes_;
-  const StripesMade made_when_;
 
   mutable absl::Mutex mutex_;
+  StripesMade made_when_ ABSL_GUARDED_BY(mutex_);
   uint64_t size_ ABSL_GUARDED_BY(mutex_);
   uint64_t sent_ ABSL_GUARDED_BY(mutex_);     // bytes before have been sent; tail_ holds the others
   uint64_t stripes_ ABSL_GUARDED_BY(mutex_);  // objects that exist

@@ -27,7 +27,7 @@ def place_of(name):
 
 
 class Daemon:
-    def __init__(self, name_space):
+    def __init__(self, name_space, *flags):
         self.log = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             [
@@ -38,18 +38,28 @@ class Daemon:
                 f"--lease_seconds={LEASE_SECONDS}",
                 "--grpc_listen=off",
                 "--http_listen=127.0.0.1:0",
+                *flags,
             ],
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
         )
         self.address = None
+        self.standby = None  # addresses while it waits
+
+    def wait_for(self, state):
+        line = self.process.stdout.readline()
+        if line.startswith("standby") and state == "ready":
+            line = self.process.stdout.readline()
+        if not line.startswith(state):
+            raise AssertionError(f"not {state}: {line!r}\n{self.errors()}")
+        return dict(word.split("=", 1) for word in line.split()[1:])
 
     def wait_until_ready(self):
-        line = self.process.stdout.readline()
-        if not line.startswith("ready"):
-            raise AssertionError(f"not ready: {line!r}\n{self.errors()}")
-        self.address = dict(word.split("=", 1) for word in line.split()[1:])["http"]
+        self.address = self.wait_for("ready")["http"]
+
+    def wait_until_standby(self):
+        self.standby = self.wait_for("standby")
 
     def call(self, operation, body, timeout=30):
         request = urllib.request.Request(
@@ -99,8 +109,8 @@ class Writer(threading.Thread):
 
 
 class DaemonTest(unittest.TestCase):
-    def start(self, name_space):
-        daemon = Daemon(name_space)
+    def start(self, name_space, *flags):
+        daemon = Daemon(name_space, *flags)
         self.addCleanup(daemon.close)
         return daemon
 
@@ -134,6 +144,60 @@ class DaemonTest(unittest.TestCase):
         self.assertGreaterEqual(len(writer.done), 100)
         standby.wait_until_ready()
         self.check_items(standby, writer.done)
+        self.assertEqual(standby.end(), 0, standby.errors())
+
+    def test_a_standby_names_the_owner_until_it_takes_over(self):
+        active = self.start("named")
+        active.wait_until_ready()
+        self.create_table(active)
+        standby = self.start("named", "--metrics_listen=127.0.0.1:0")
+        standby.wait_until_standby()
+
+        def refusal():
+            with self.assertRaises(urllib.error.HTTPError) as raised:
+                urllib.request.urlopen(f"http://{standby.standby['http']}/", b"{}", timeout=30)
+            return raised.exception
+
+        while refusal().headers["x-armature-owner"] is None:  # it listens before it has looked for the owner
+            self.assertIsNone(active.process.poll(), active.errors())
+        refused = refusal()
+        self.assertEqual((refused.code, refused.headers["x-armature-owner"]), (503, active.address))
+        self.assertIn("#ServiceUnavailable", refused.read().decode())
+        metrics = f"http://{standby.standby['metrics']}"
+        self.assertIn("armature_standby 1", urllib.request.urlopen(f"{metrics}/metrics", timeout=30).read().decode())
+        shown = subprocess.run(
+            [ARMATURE, "store", "status", place_of("named"), "--output", "json"], capture_output=True, text=True, check=True
+        )
+        self.assertEqual(json.loads(shown.stdout)["Owner"]["Service"], f"http={active.address}")
+        self.assertEqual(active.end(), 0, active.errors())
+        standby.wait_until_ready()
+        self.assertEqual(standby.address, standby.standby["http"])
+        scraped = urllib.request.urlopen(f"{metrics}/metrics", timeout=30).read().decode()
+        for line in ("armature_standby 0", "armature_rados_epoch 2", "armature_rados_copies_max_bytes 0"):
+            self.assertIn(f"\n{line}\n", scraped)
+        self.assertEqual(standby.call("ListTables", {})["TableNames"], ["rows"])
+        self.assertEqual(standby.end(), 0, standby.errors())
+        checked = subprocess.run([ARMATURE, "store", "fsck", place_of("named"), "--output", "json"], capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+        self.assertEqual(json.loads(checked.stdout)["Problems"], [])
+
+    def test_a_standby_forwards(self):
+        active = self.start("forward")
+        active.wait_until_ready()
+        self.create_table(active)
+        standby = self.start("forward", "--forward")
+        standby.wait_until_standby()
+        standby.address = standby.standby["http"]
+        while True:
+            try:
+                standby.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "through"}}})
+                break
+            except OSError:  # it listens before it has looked for the owner
+                self.assertIsNone(active.process.poll(), active.errors())
+        self.check_items(active, ["through"])
+        self.assertEqual(active.end(), 0, active.errors())
+        standby.wait_until_ready()
+        self.check_items(standby, ["through"])
         self.assertEqual(standby.end(), 0, standby.errors())
 
     def test_a_daemon_that_was_replaced_while_it_was_paused_ends(self):
@@ -186,6 +250,16 @@ class DaemonTest(unittest.TestCase):
             self.assertEqual(made.returncode, 0, made.stderr)
             restored = run("backup", "restore", "--dir", backups, "--id", "1", "--data-dir", place_of("copy"))
             self.assertEqual(restored.returncode, 0, restored.stderr)
+            moved = run("store", "copy", place, os.path.join(backups, "data"))
+            self.assertEqual(moved.returncode, 0, moved.stderr)
+            back = run("store", "copy", os.path.join(backups, "data"), place_of("back"))
+            self.assertEqual(back.returncode, 0, back.stderr)
+            again = run("store", "copy", place, place_of("back"))
+            self.assertEqual(again.returncode, 2, again.stdout)
+        third = self.start("back")
+        third.wait_until_ready()
+        self.check_items(third, ["a"])
+        self.assertEqual(third.end(), 0, third.errors())
         second = self.start("copy")
         second.wait_until_ready()
         self.check_items(second, ["a"])

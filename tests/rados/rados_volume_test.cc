@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -16,6 +18,7 @@
 #include "storage/rados/rados_session.h"
 #include "tests/rados/rados_under_test.h"
 #include "tests/support/random.h"
+#include "tests/support/temp_dir.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::rados {
@@ -59,6 +62,23 @@ class RadosMount : public testing::Test {
     while (rados_nobjects_list_next(list, &name, nullptr, nullptr) == 0) names.emplace_back(name);
     rados_nobjects_list_close(list);
     return names;
+  }
+
+  // The id of the only file that has an object of this number.
+  std::string IdWithStripe(uint64_t stripe) {
+    const std::string end = Cat(".", stripe);
+    std::string id;
+    for (const std::string& name : Objects()) {
+      if (!name.starts_with("file.") || !name.ends_with(end)) continue;
+      EXPECT_EQ(id, "") << name;
+      id = name.substr(0, name.size() - end.size());
+    }
+    EXPECT_NE(id, "");
+    return id;
+  }
+  void RemoveObject(const std::string& id, uint64_t stripe) {
+    const auto session = Connect();
+    EXPECT_EQ(rados_remove(session->io(), Cat(id, ".", stripe).c_str()), 0);
   }
 
   RadosVolumeOptions options_ = NewTestVolume();
@@ -147,11 +167,7 @@ TEST_F(RadosMount, WhatLiesBehindAHoleIsCutOffAfterACrash) {
   const auto log = NewFile("/000001.log");
   ASSERT_TRUE(log->Append(std::string(2 * kStripe + 100, 'a'), IOOptions(), nullptr).ok());
   ASSERT_TRUE(log->Sync(IOOptions(), nullptr).ok());
-  std::string id;
-  for (const std::string& name : Objects()) {
-    if (name.ends_with(".2") && name.starts_with("file.1.")) id = name.substr(0, name.size() - 2);
-  }
-  ASSERT_FALSE(id.empty());
+  const std::string id = IdWithStripe(2);
   {
     // The next write was longer, and its end was stored first.
     const auto session = Connect();
@@ -181,6 +197,212 @@ TEST_F(RadosMount, AMissingObjectIsDataLoss) {
   // The next owner looks at the objects when it is to write the file.
   ASSERT_TRUE(MountAfterCrash());
   EXPECT_EQ(volume_->Open("/file", store::Volume::Access::kChange).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(RadosMount, AnObjectMissingInTheMiddleOfAnOpenFileIsDataLoss) {
+  ASSERT_TRUE(Mount());
+  const auto log = NewFile("/000001.log");
+  ASSERT_TRUE(log->Append(std::string(4 * kStripe, 'a'), IOOptions(), nullptr).ok());
+  ASSERT_TRUE(log->Sync(IOOptions(), nullptr).ok());
+  RemoveObject(IdWithStripe(3), 1);
+  volume_->Abandon();
+  const auto mounted = RadosVolume::Mount(options_);
+  EXPECT_EQ(mounted.status().code(), absl::StatusCode::kDataLoss) << mounted.status();
+}
+
+TEST_F(RadosMount, BytesBehindTheSizeOfAClosedFileAreNotPartOfIt) {
+  ASSERT_TRUE(Mount());
+  ASSERT_TRUE(volume_->WriteDurably("/file", "text").ok());
+  {
+    const auto session = Connect();
+    WriteOp op;
+    op.Write(4, "left by a write that failed");
+    ASSERT_GE(session->Operate(op, Cat(IdWithStripe(0), ".0")), 0);
+  }
+  ASSERT_TRUE(MountAfterCrash());
+  EXPECT_EQ(volume_->Read("/file").value_or(""), "text");
+  const auto file = volume_->Open("/file", store::Volume::Access::kChange);
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_TRUE((*file)->WriteAt(4, "!").ok() && (*file)->Sync().ok());
+  EXPECT_EQ(volume_->Read("/file").value_or(""), "text!");
+}
+
+TEST_F(RadosMount, AFileOpenedForChangeHasItsNextObjectAhead) {
+  ASSERT_TRUE(Mount());
+  ASSERT_TRUE(volume_->WriteDurably("/file", "text").ok());
+  const size_t before = Objects().size();
+  const auto file = volume_->Open("/file", store::Volume::Access::kChange);
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(Objects().size(), before + 1);
+}
+
+TEST_F(RadosMount, AnObjectOfALaterOwnerEndsThisOne) {
+  std::atomic<int> lost = 0;
+  options_.on_lost = [&](std::string_view) { ++lost; };
+  ASSERT_TRUE(Mount());
+  const auto log = NewFile("/000001.log");
+  const std::string id = IdWithStripe(1);
+  {
+    const auto session = Connect();
+    WriteOp op;
+    op.CreateNew();
+    op.SetAttribute("epoch", "0000000000000002");
+    ASSERT_GE(session->Operate(op, Cat(id, ".2")), 0);
+  }
+  ASSERT_TRUE(log->Append(std::string(2 * kStripe, 'a'), IOOptions(), nullptr).ok() || lost > 0);
+  EXPECT_TRUE(log->Sync(IOOptions(), nullptr).IsIOFenced());
+  EXPECT_EQ(lost, 1);
+}
+
+TEST_F(RadosMount, ThoseThatWaitLearnWhereTheOwnerServes) {
+  ASSERT_TRUE(Mount());
+  ASSERT_TRUE(volume_->Announce("grpc=db1:7700 http=db1:7701").ok());
+  RadosVolumeOptions waiting = options_;
+  waiting.owner_wait = absl::Milliseconds(300);
+  std::vector<std::string> told;
+  waiting.on_waiting = [&](const std::string& service) { told.push_back(service); };
+  EXPECT_EQ(RadosVolume::Mount(waiting).status().code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.back(), "grpc=db1:7700 http=db1:7701");
+  auto status = ReadVolumeStatus(options_);
+  ASSERT_TRUE(status.ok()) << status.status();
+  EXPECT_EQ(status->epoch, 1u);
+  EXPECT_EQ(status->owner.service, "grpc=db1:7700 http=db1:7701");
+  EXPECT_FALSE(status->owner.client.empty() || status->owner.host.empty() || status->holder.empty());
+  EXPECT_EQ(status->stripe_bytes, kStripe);
+  const std::string id = status->id;
+  volume_.reset();
+  status = ReadVolumeStatus(options_);
+  ASSERT_TRUE(status.ok()) << status.status();
+  EXPECT_EQ(status->id, id);
+  EXPECT_EQ(status->owner, OwnerRecord());
+  EXPECT_EQ(status->holder, "");
+}
+
+class RadosCopies : public RadosMount {
+ protected:
+  RadosCopies() { options_.copies_directory = directory_.path("copies"); }
+
+  void WriteTable() {
+    const auto table = NewFile("/000007.sst");
+    ASSERT_TRUE(table->Append(content_, IOOptions(), nullptr).ok());
+    ASSERT_TRUE(table->Sync(IOOptions(), nullptr).ok());
+    ASSERT_TRUE(table->Close(IOOptions(), nullptr).ok());
+  }
+  // The table file as RocksDB reads it.
+  std::string ReadTable() {
+    std::unique_ptr<rocksdb::FSRandomAccessFile> file;
+    const auto opened = volume_->file_system()->NewRandomAccessFile("/000007.sst", FileOptions(), &file, nullptr);
+    if (!opened.ok()) return opened.ToString();
+    std::string bytes(content_.size(), '\0');
+    rocksdb::Slice result;
+    const auto read = file->Read(0, bytes.size(), IOOptions(), &result, bytes.data(), nullptr);
+    return read.ok() ? result.ToString() : read.ToString();
+  }
+  std::string CopyOnDisk() {
+    for (const auto& each : std::filesystem::directory_iterator(directory_.path("copies"))) {
+      if (each.path().extension() == ".copy") return each.path();
+    }
+    return "";
+  }
+
+  test::TempDir directory_;
+  const std::string content_ = std::string(3 * kStripe + 17, 't');
+};
+
+TEST_F(RadosCopies, TableFilesAreReadFromTheirCopiesAlsoAfterARestart) {
+  ASSERT_TRUE(Mount());
+  WriteTable();
+  const std::string id = IdWithStripe(3);
+  ASSERT_TRUE(MountAfterCrash());
+  // The cluster is not asked.
+  for (uint64_t stripe = 0; stripe < 4; ++stripe) RemoveObject(id, stripe);
+  EXPECT_TRUE(ReadTable() == content_);
+  ASSERT_TRUE(volume_->Remove("/000007.sst").ok());
+}
+
+TEST_F(RadosCopies, ADamagedOrMissingCopyIsMadeAgain) {
+  ASSERT_TRUE(Mount());
+  WriteTable();
+  std::fstream file(CopyOnDisk(), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(100);
+  file.put('x');
+  file.close();
+  EXPECT_TRUE(ReadTable() == content_);
+  EXPECT_TRUE(store::Eventually([&] { return !CopyOnDisk().empty(); }));
+  EXPECT_TRUE(ReadTable() == content_);
+  volume_.reset();
+  std::filesystem::remove_all(options_.copies_directory);
+  ASSERT_TRUE(Mount());
+  EXPECT_TRUE(ReadTable() == content_);
+  EXPECT_TRUE(store::Eventually([&] { return !CopyOnDisk().empty(); }));
+}
+
+TEST_F(RadosCopies, ARemovedFileHasNoCopy) {
+  ASSERT_TRUE(Mount());
+  WriteTable();
+  EXPECT_NE(CopyOnDisk(), "");
+  ASSERT_TRUE(volume_->file_system()->DeleteFile("/000007.sst", IOOptions(), nullptr).ok());
+  EXPECT_EQ(CopyOnDisk(), "");
+}
+
+TEST_F(RadosMount, AVolumeOfALaterVersionIsRefused) {
+  ASSERT_TRUE(Mount());
+  volume_.reset();
+  const auto session = Connect();
+  WriteOp op;
+  op.SetAttribute("needs", "compression");
+  ASSERT_GE(session->Operate(op, "directory"), 0);
+  const auto mounted = RadosVolume::Mount(options_);
+  EXPECT_EQ(mounted.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(std::string(mounted.status().message()).find("compression"), std::string::npos) << mounted.status();
+}
+
+TEST_F(RadosMount, ACheckFindsOrphansAndMissingObjects) {
+  ASSERT_TRUE(Mount());
+  ASSERT_TRUE(volume_->WriteDurably("/whole", std::string(3 * kStripe, 'x')).ok());
+  const std::string id = IdWithStripe(2);
+  ASSERT_TRUE(volume_->WriteDurably("/small", "text").ok());
+  auto check = volume_->Check(/*collects=*/false);
+  ASSERT_TRUE(check.ok()) << check.status();
+  EXPECT_EQ(check->files, 2u);
+  EXPECT_EQ(check->file_bytes, 3 * kStripe + 4);
+  EXPECT_EQ(check->orphans, 0u);
+  EXPECT_TRUE(check->problems.empty());
+  {
+    const auto session = Connect();
+    for (const char* name : {"file.1.999.0", "file.1.999.1"}) {
+      WriteOp op;
+      op.Write(0, "left behind");
+      ASSERT_GE(session->Operate(op, name), 0);
+    }
+  }
+  RemoveObject(id, 1);
+  check = volume_->Check(/*collects=*/true);
+  ASSERT_TRUE(check.ok()) << check.status();
+  EXPECT_EQ(check->orphans, 2u);
+  EXPECT_EQ(check->orphan_bytes, 22u);
+  ASSERT_EQ(check->problems.size(), 1u);
+  EXPECT_EQ(check->problems[0], Cat("/whole: object ", id, ".1 is missing"));
+  check = volume_->Check(/*collects=*/false);
+  ASSERT_TRUE(check.ok()) << check.status();
+  EXPECT_EQ(check->orphans, 0u);
+  EXPECT_EQ(volume_->Read("/small").value_or(""), "text");
+}
+
+TEST(OwnerRecord, OtherMachinesDoNotReachItsLoopback) {
+  const OwnerRecord owner = {.client = "c", .service = "grpc=127.0.0.1:1 http=db1:2", .host = "db1", .since_s = 7};
+  EXPECT_EQ(ServiceFor(owner, "db1"), owner.service);
+  EXPECT_EQ(ServiceFor(owner, "db2"), "http=db1:2");
+  EXPECT_EQ(ServiceFor({.client = "c", .service = "grpc=[::1]:1 http=localhost:2", .host = "db1"}, "db2"), "");
+}
+
+TEST(OwnerRecord, KeepsItsFieldsAndSkipsUnknownOnes) {
+  const OwnerRecord owner = {
+      .client = "[v2:1.2.3.4:0/5]", .service = "grpc=a:1 http=b:2", .host = "db=1", .since_s = 7};
+  EXPECT_EQ(DecodeOwner(EncodeOwner(owner)), owner);
+  EXPECT_EQ(DecodeOwner(Cat("later=x\n", EncodeOwner(owner), "no field\n")), owner);
+  EXPECT_EQ(DecodeOwner(""), OwnerRecord());
 }
 
 TEST_F(RadosMount, SyncsOfManyThreadsCoverTheirBytes) {
