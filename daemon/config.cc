@@ -287,10 +287,18 @@ absl::Status ReadPlace(const RawConfig& raw, Config* config) {
   }
   ARM_RETURN_IF_ERROR(CheckRange("lease_seconds", raw.lease_seconds, 1, 300));
   ARM_RETURN_IF_ERROR(CheckRange("rados_timeout_seconds", raw.rados_timeout_seconds, 0, 3600));
+  ARM_RETURN_IF_ERROR(CheckRange("sst_cache_mb", raw.sst_cache_mb, 64, 1 << 24));
+  config->place_options.copies_directory = raw.sst_cache_dir;
+  config->place_options.copies_bytes_max = static_cast<uint64_t>(raw.sst_cache_mb) << 20;
   config->place_options.rados_conf = raw.rados_conf;
   config->place_options.rados_user = raw.rados_user;
   config->place_options.lease = absl::Seconds(raw.lease_seconds);
   config->place_options.op_timeout = absl::Seconds(raw.rados_timeout_seconds);
+  if (!raw.advertise.empty() && !ParseHostName(raw.advertise).has_value()) {
+    return FlagError("advertise", raw.advertise, "must be a host name or an IPv4 address, without a port");
+  }
+  config->advertised_host = raw.advertise;
+  config->forwards = raw.forward;
   // A daemon that waits is the standby of the one that serves.
   config->place_options.owner_wait = absl::InfiniteDuration();
   return absl::OkStatus();

@@ -4,6 +4,7 @@
 // The daemon's configuration, validated before the start.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,10 @@ struct RawConfig {
   std::string rados_user = {};
   int64_t lease_seconds = 5;
   int64_t rados_timeout_seconds = 0;
+  std::string sst_cache_dir = {};
+  int64_t sst_cache_mb = 10'240;
+  std::string advertise = {};
+  bool forward = false;
   std::string grpc_listen;
   std::string durability;
   int64_t cache_mb = 0;
@@ -75,6 +80,11 @@ struct RawConfig {
 struct Config {
   std::string place;  // of the database, as the operator names it
   place::PlaceOptions place_options;
+  // Host that daemons which wait for the database tell their clients; empty: the listener's, or this machine's name.
+  std::string advertised_host;
+  // True once for each order to read credentials and certificates again. Asked while the daemon waits. May be null.
+  std::function<bool()> takes_reload;
+  bool forwards = false;       // while it waits for the database, passes connections on to the owner
   std::string grpc_listen;     // empty: off
   std::string http_listen;     // empty: off
   std::string metrics_listen;  // empty: off

@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/flags/flag.h"
@@ -32,7 +33,9 @@
 #include "daemon/server.h"
 #include "glog/logging.h"
 #include "storage/base/did_you_mean.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/strings.h"
+#include "storage/base/thread_pool.h"
 #include "storage/store/data_directory.h"
 
 ABSL_FLAG(std::string, data_dir, "", "Directory of the database. Created if it does not exist. Fixed at start.");
@@ -48,8 +51,21 @@ ABSL_FLAG(int64_t, lease_seconds, 5,
           "Equal on all daemons of a database. Fixed at start.");
 ABSL_FLAG(
     int64_t, rados_timeout_seconds, 0,
-    "With --store: an operation that the cluster has not answered for this time fails; a failed write of the log stops "
-    "writes until a restart. 0 waits for as long as it takes. Fixed at start.");
+    "With --store: an operation that the cluster has not answered for this time fails; after a failed write of the log "
+    "the daemon ends. 0 waits for as long as it takes. Fixed at start.");
+ABSL_FLAG(
+    std::string, sst_cache_dir, "",
+    "With --store: local directory for copies of table files, so that reads need no round trip to the cluster. May "
+    "be deleted at any time. Empty: no copies. Fixed at start.");
+ABSL_FLAG(int64_t, sst_cache_mb, 10'240,
+          "Limit in MiB on the copies in --sst_cache_dir, 64 to 16777216; those used least recently go first. Fixed at "
+          "start.");
+ABSL_FLAG(std::string, advertise, "",
+          "With --store: host under which clients reach this daemon, as daemons that wait for the database tell it. "
+          "Empty: that of --http_listen and --grpc_listen, or the name of this machine. Fixed at start.");
+ABSL_FLAG(bool, forward, false,
+          "With --store: while this daemon waits for the database, it passes connections on to the daemon that serves "
+          "it. Otherwise HTTP is answered with 503 and that daemon's address, and gRPC is refused. Fixed at start.");
 ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
           "Address for gRPC: HOST:PORT, [IPV6]:PORT, unix:PATH, or off. Port 0 picks a free one. Fixed at start.");
 ABSL_FLAG(std::string, http_listen, "127.0.0.1:7701",
@@ -195,7 +211,8 @@ constexpr char kUsage[] =
     "\n"
     "  armatured --data_dir=DIRECTORY [--FLAG=VALUE ...]\n"
     "\n"
-    "Prints one line on standard output when it serves: ready grpc=ADDRESS. Stops cleanly on SIGTERM or SIGINT;\n"
+    "Prints one line on standard output when it serves: ready grpc=ADDRESS. With --store, a line that begins with\n"
+    "standby may come before, while another daemon serves the database. Stops cleanly on SIGTERM or SIGINT;\n"
     "reads credentials and certificates again on SIGHUP. A switch is turned off as --noNAME or --NAME=false.";
 
 // Prints the error as one line for the operator, in addition to the log.
@@ -213,6 +230,10 @@ armature::daemon::RawConfig FromFlags() {
   raw.rados_user = absl::GetFlag(FLAGS_rados_user);
   raw.lease_seconds = absl::GetFlag(FLAGS_lease_seconds);
   raw.rados_timeout_seconds = absl::GetFlag(FLAGS_rados_timeout_seconds);
+  raw.sst_cache_dir = absl::GetFlag(FLAGS_sst_cache_dir);
+  raw.sst_cache_mb = absl::GetFlag(FLAGS_sst_cache_mb);
+  raw.advertise = absl::GetFlag(FLAGS_advertise);
+  raw.forward = absl::GetFlag(FLAGS_forward);
   raw.grpc_listen = absl::GetFlag(FLAGS_grpc_listen);
   raw.durability = absl::GetFlag(FLAGS_durability);
   raw.cache_mb = absl::GetFlag(FLAGS_cache_mb);
@@ -361,6 +382,17 @@ void OpenSocket(std::string_view address, unsigned given_umask) {
   if (chmod(path.c_str(), 0777 & ~given_umask) != 0) PLOG(WARNING) << "server: cannot set the mode of " << path;
 }
 
+void PrintStandby(const armature::daemon::Standby& standby) {
+  std::printf("standby");
+  const std::pair<const char*, std::string> addresses[] = {
+      {"grpc", standby.grpc_address()}, {"http", standby.http_address()}, {"metrics", standby.metrics_address()}};
+  for (const auto& [name, address] : addresses) {
+    if (!address.empty()) std::printf(" %s=%s", name, address.c_str());
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
 void PrintReady(const armature::daemon::Server& server) {
   std::printf("ready grpc=%s", server.grpc_address().c_str());
   if (!server.http_address().empty()) std::printf(" http=%s", server.http_address().c_str());
@@ -397,6 +429,10 @@ void NotifyServiceManager(std::string_view state) {
 // waits as the standby.
 constexpr int kLostDatabase = 75;
 
+// Time for the end of the database in RADOS after the last call. A cluster that does not answer must not hold up the
+// end of the process for ever.
+constexpr absl::Duration kCloseTime = absl::Seconds(20);
+
 // Ends the process: its answers could be out of date, and everything that it would write is refused.
 void EndLost(std::string_view reason) {
   std::fprintf(stderr, "armatured: lost the database: %.*s\n", static_cast<int>(reason.size()), reason.data());
@@ -412,6 +448,15 @@ bool IsToldToEnd() {
   return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1;
 }
 
+// True if SIGHUP waited, which is taken.
+bool TakesHangup() {
+  sigset_t hangup;
+  sigemptyset(&hangup);
+  sigaddset(&hangup, SIGHUP);
+  constexpr timespec kNow = {};
+  return sigtimedwait(&hangup, nullptr, &kNow) == SIGHUP;
+}
+
 // Serves until a signal stops the daemon. Returns the signal.
 int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
   while (true) {
@@ -423,6 +468,51 @@ int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
       return received;
     }
   }
+}
+
+// Stops the server. A database in RADOS whose cluster does not answer must not hold up the end of the process.
+void StopWithin(armature::daemon::Server* server, absl::Duration drain_time, bool is_rados) {
+  armature::StopSignal stopped;
+  armature::ThreadPool watch("arm-end", 1, 1);
+  if (is_rados) {
+    watch.RunAdmitted([&stopped, limit = drain_time + kCloseTime] {
+      if (!stopped.WaitFor(limit)) EndLost("its files could not be closed in time; what was acknowledged is safe");
+    });
+  }
+  server->Stop(drain_time);
+  stopped.Stop();
+}
+
+// Starts the server, and serves until one of `signals` ends it. Returns the exit status.
+int Run(const armature::daemon::RawConfig& raw, armature::daemon::Config config, const sigset_t& signals) {
+  const bool is_rados = !raw.store.empty();
+  config.place_options.on_lost = EndLost;
+  config.place_options.is_cancelled = IsToldToEnd;
+  config.takes_reload = TakesHangup;
+  if (is_rados) {
+    // Another daemon, or this one after a new start, can write again.
+    config.database.on_broken = [] { EndLost("a write has failed, and only a new start can write again"); };
+  }
+  const unsigned given_umask = armature::store::RestrictNewFiles();
+  bool was_standby = false;
+  absl::StatusOr<std::unique_ptr<armature::daemon::Server>> server =
+      armature::daemon::Server::Start(config, [&was_standby](const armature::daemon::Standby* standby) {
+        if (standby != nullptr) PrintStandby(*standby);
+        // A service manager must not take the wait for a start that fails.
+        if (!std::exchange(was_standby, true)) NotifyServiceManager("READY=1\nSTATUS=standby");
+      });
+  if (!server.ok() && is_rados && IsToldToEnd()) return 0;
+  if (!server.ok()) return Refuse(server.status());
+  if (raw.insecure) LOG(WARNING) << "server: insecure, every client that reaches the address can read and write";
+  OpenSocket((*server)->grpc_address(), given_umask);
+  PrintReady(**server);
+  NotifyServiceManager(was_standby ? "STATUS=serving" : "READY=1");
+
+  const int received = WaitForEnd(server->get(), signals);
+  LOG(INFO) << "server: got signal=" << received;
+  NotifyServiceManager("STOPPING=1");
+  StopWithin(server->get(), config.drain_time, is_rados);
+  return 0;
 }
 
 }  // namespace
@@ -467,20 +557,5 @@ int main(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
-  config->place_options.on_lost = EndLost;
-  config->place_options.is_cancelled = IsToldToEnd;
-  const unsigned given_umask = armature::store::RestrictNewFiles();
-  absl::StatusOr<std::unique_ptr<armature::daemon::Server>> server = armature::daemon::Server::Start(*config);
-  if (absl::IsFailedPrecondition(server.status()) && !raw.store.empty() && IsToldToEnd()) return 0;
-  if (!server.ok()) return Refuse(server.status());
-  if (raw.insecure) LOG(WARNING) << "server: insecure, every client that reaches the address can read and write";
-  OpenSocket((*server)->grpc_address(), given_umask);
-  PrintReady(**server);
-  NotifyServiceManager("READY=1");
-
-  const int received = WaitForEnd(server->get(), signals);
-  LOG(INFO) << "server: got signal=" << received;
-  NotifyServiceManager("STOPPING=1");
-  (*server)->Stop(config->drain_time);
-  return 0;
+  return Run(raw, *std::move(config), signals);
 }

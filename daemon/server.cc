@@ -25,7 +25,9 @@
 #include "daemon/metrics/metrics_front.h"
 #include "daemon/net/coarse_clock.h"
 #include "daemon/net/connection_ledger.h"
+#include "daemon/net/listening_socket.h"
 #include "daemon/net/memory_budget.h"
+#include "daemon/standby/standby.h"
 #include "daemon/telemetry/request_stats.h"
 #include "glog/logging.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
@@ -56,6 +58,7 @@ constexpr int kIdleMs = 600'000;
 constexpr size_t kClientsAtLeast = 2;
 
 constexpr int64_t kNsPerMs = 1'000'000;
+constexpr std::string_view kUnixPrefix = "unix:";
 constexpr size_t kMetricsConnectionsMax = 64;
 constexpr size_t kMetricsBodyBytesMax = 1024;
 
@@ -72,6 +75,25 @@ SiteRules SitesOf(const Config& config, const std::string& listen, bool is_tls, 
   return SiteRules(std::move(options));
 }
 
+// HOST:PORT for clients on other machines: a listener on all addresses has no name of its own.
+std::string Advertised(const std::string& host, const std::string& listening) {
+  const absl::StatusOr<HostAndPort> own = SplitAddress(listening);
+  if (!own.ok()) return {};  // off, or a Unix socket
+  std::string name = host.empty() ? own->host : host;
+  if (name == "0.0.0.0" || name == "::") name = OwnHostName();
+  return name.find(':') == std::string::npos ? Cat(name, ":", own->port) : Cat("[", name, "]:", own->port);
+}
+
+// See place::Place::Announce.
+std::string ServiceText(const std::string& host, const std::string& grpc, const std::string& http) {
+  std::string text;
+  if (const std::string address = Advertised(host, grpc); !address.empty()) text = Cat("grpc=", address);
+  if (const std::string address = Advertised(host, http); !address.empty()) {
+    text += Cat(text.empty() ? "" : " ", "http=", address);
+  }
+  return text;
+}
+
 }  // namespace
 
 // Members are in order of construction, and destroyed in reverse order.
@@ -82,6 +104,9 @@ struct Server::Impl {
   std::unique_ptr<RequestStats> requests;
   std::unique_ptr<ConnectionLedger> connections;  // of the gRPC and the HTTP front, like the next one
   std::unique_ptr<MemoryBudget> memory;
+  std::unique_ptr<TlsContextKeeper> http_tls;
+  bool has_waited = false;
+  std::unique_ptr<Standby> standby;  // until this daemon serves; null: it did not have to wait
   std::unique_ptr<place::Place> place;
   std::unique_ptr<store::Database> database;
   std::unique_ptr<engine::Engine> engine;
@@ -98,7 +123,6 @@ struct Server::Impl {
   std::unique_ptr<ConnectionAcceptor> acceptor;
   std::unique_ptr<grpc::Server> grpc;
   std::string address;
-  std::unique_ptr<TlsContextKeeper> http_tls;
   std::unique_ptr<JsonApi> operations;
   std::unique_ptr<JsonFront> json;
   std::unique_ptr<HttpServer> http;
@@ -110,10 +134,20 @@ struct Server::Impl {
   // Tells the engine of crowds at the fronts.
   void NoteCrowd(bool crowded) { crowded ? engine->CrowdBegins() : engine->CrowdEnds(); }
   absl::Status StartSecurity(const Config& config);
+  // Called again and again while another process owns the database's place.
+  void Wait(const Config& config, const std::string& service, const OnStandby& on_standby);
+  // Waits until this process owns it.
+  absl::Status TakePlace(const Config& config, const OnStandby& on_standby);
+  absl::Status StartStandby(const Config& config);
+  absl::Status OpenEngine(const Config& config);
+  absl::Status StartFronts(const Config& config);
+  // The function for TLS of an HTTP front; null without TLS.
+  std::function<std::shared_ptr<const TlsContext>()> HttpTls() const;
   absl::Status StartGrpc(const std::string& listen, size_t request_memory_bytes);
   absl::Status StartHttp(const Config& config);
   absl::Status StartMetrics(const Config& config);
   void ReloadTls();
+  void Reload();
 };
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -126,6 +160,8 @@ const std::string& Server::metrics_address() const { return impl_->metrics_addre
 absl::Status Server::Impl::StartSecurity(const Config& config) {
   if (config.tls.enabled()) {
     ARM_ASSIGN_OR_RETURN(tls, TlsKeeper::Start(config.tls));
+    http_tls = std::make_unique<TlsContextKeeper>(config.tls.certificate, config.tls.key);
+    ARM_RETURN_IF_ERROR(http_tls->Load());
   }
   if (!config.credentials_file.empty()) {
     AuthenticatorOptions options;
@@ -149,7 +185,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   for (const engine::Operation& operation : engine::kOperations) {
     filter.passed_methods.insert(MethodPath(operation));
   }
-  const bool is_socket = listen.starts_with("unix:");
+  const bool is_socket = listen.starts_with(kUnixPrefix);
   credentials = ListenerCredentials::Make(is_socket ? nullptr : tls.get(), std::move(filter));
 
   health = std::make_unique<HealthService>(calls.get());
@@ -212,11 +248,7 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
   options.budget = memory.get();
   options.on_crowd = [this](bool crowded) { NoteCrowd(crowded); };
   options.is_held_up = [this] { return engine->HoldsWritesBack(); };
-  if (config.tls.enabled()) {
-    http_tls = std::make_unique<TlsContextKeeper>(config.tls.certificate, config.tls.key);
-    ARM_RETURN_IF_ERROR(http_tls->Load());
-    options.tls = [keeper = http_tls.get()] { return keeper->Current(); };
-  }
+  options.tls = HttpTls();
   ARM_ASSIGN_OR_RETURN(http, HttpServer::Start(options, json.get()));
   http_address = http->address();
   LOG(INFO) << "server: serving http=" << http_address << " tls=" << config.tls.enabled()
@@ -227,6 +259,7 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
 absl::Status Server::Impl::StartMetrics(const Config& config) {
   metrics_front = std::make_unique<MetricsFront>(
       MetricsSources{.engine = engine.get(),
+                     .place = place.get(),
                      .requests = requests.get(),
                      .http = http.get(),
                      .grpc = acceptor.get(),
@@ -247,7 +280,88 @@ absl::Status Server::Impl::StartMetrics(const Config& config) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
+std::function<std::shared_ptr<const TlsContext>()> Server::Impl::HttpTls() const {
+  if (http_tls == nullptr) return nullptr;
+  return [keeper = http_tls.get()] { return keeper->Current(); };
+}
+
+absl::Status Server::Impl::StartStandby(const Config& config) {
+  StandbyOptions options;
+  // Clients of this machine have no use for a daemon that does not serve.
+  if (!config.grpc_listen.starts_with(kUnixPrefix)) options.grpc_listen = config.grpc_listen;
+  options.http_listen = config.http_listen;
+  options.metrics_listen = config.metrics_listen;
+  options.forwards = config.forwards;
+  options.tls = HttpTls();
+  options.ledger = connections.get();
+  ARM_ASSIGN_OR_RETURN(standby, Standby::Start(options));
+  return absl::OkStatus();
+}
+
+void Server::Impl::Wait(const Config& config, const std::string& service, const OnStandby& on_standby) {
+  const bool is_first = !std::exchange(has_waited, true);
+  if (is_first && on_standby != nullptr) on_standby(nullptr);
+  if (standby == nullptr) {
+    const absl::Status started = StartStandby(config);
+    // Tried again: another process may end. The database may be ours before.
+    if (!started.ok() && is_first) LOG(WARNING) << "server: the standby does not answer yet: " << started;
+    if (started.ok() && on_standby != nullptr) on_standby(standby.get());
+  }
+  if (standby != nullptr) standby->SetOwner(service);
+}
+
+absl::Status Server::Impl::TakePlace(const Config& config, const OnStandby& on_standby) {
+  place::PlaceOptions options = config.place_options;
+  // Called within OpenPlace only.
+  options.on_waiting = [this, &config, &on_standby](const std::string& service) { Wait(config, service, on_standby); };
+  options.is_cancelled = [this, &config] {
+    if (config.takes_reload != nullptr && config.takes_reload()) Reload();
+    return config.place_options.is_cancelled != nullptr && config.place_options.is_cancelled();
+  };
+  ARM_ASSIGN_OR_RETURN(place, place::OpenPlace(config.place, options));
+  // It ends when this daemon serves.
+  if (standby != nullptr) standby->SetOwner("");
+  return absl::OkStatus();
+}
+
+absl::Status Server::Impl::OpenEngine(const Config& config) {
+  store::DatabaseOptions database_options = config.database;
+  database_options.volume = place->volume();
+  database_options.path = place->data_dir();
+  ARM_ASSIGN_OR_RETURN(database, store::Database::Open(database_options));
+  engine::EngineOptions engine_options = config.engine;
+  engine_options.transfer.files = std::make_shared<JsonItemFiles>();
+  engine = std::make_unique<engine::Engine>(database.get(), engine_options);
+  calls = std::make_unique<CallLedger>(memory.get(), CallLimits{}, [this](bool crowded) { NoteCrowd(crowded); });
+  gate = std::make_unique<CallGate>(engine.get(), authenticator.get(), audit.get(), calls.get(), requests.get());
+  admin = std::make_unique<AdminService>(gate.get(), config.place);
+  return absl::OkStatus();
+}
+
+absl::Status Server::Impl::StartFronts(const Config& config) {
+  Config own = config;
+  if (standby != nullptr) {
+    // Its ports, also those that the system chose.
+    const std::pair<std::string, std::string*> ports[] = {{standby->grpc_address(), &own.grpc_listen},
+                                                          {standby->http_address(), &own.http_listen},
+                                                          {standby->metrics_address(), &own.metrics_listen}};
+    for (const auto& [listening, listen] : ports) {
+      if (!listening.empty()) *listen = listening;
+    }
+    standby.reset();
+  }
+  if (!own.http_listen.empty()) ARM_RETURN_IF_ERROR(StartHttp(own));
+  if (!own.grpc_listen.empty()) ARM_RETURN_IF_ERROR(StartGrpc(own.grpc_listen, own.request_memory_bytes));
+  // Last, because /readyz must be true only when the other front ends serve.
+  if (!own.metrics_listen.empty()) ARM_RETURN_IF_ERROR(StartMetrics(own));
+  const std::string service = ServiceText(own.advertised_host, address, http_address);
+  if (const absl::Status announced = place->Announce(service); !announced.ok()) {
+    LOG(WARNING) << "server: daemons that wait do not know where this one serves: " << announced;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config, const OnStandby& on_standby) {
   // From here on an error stops the front ends that serve already before the engine ends.
   std::unique_ptr<Server> server(new Server(std::make_unique<Impl>()));
   Impl* const impl = server->impl_.get();
@@ -258,24 +372,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   impl->connections = std::make_unique<ConnectionLedger>(WithinDescriptors(config.connections, descriptors));
   impl->memory =
       std::make_unique<MemoryBudget>(config.request_memory_bytes, config.request_memory_bytes / kClientsAtLeast);
-  ARM_ASSIGN_OR_RETURN(impl->place, place::OpenPlace(config.place, config.place_options));
-  store::DatabaseOptions database_options = config.database;
-  database_options.volume = impl->place->volume();
-  database_options.path = impl->place->data_dir();
-  ARM_ASSIGN_OR_RETURN(impl->database, store::Database::Open(database_options));
-  engine::EngineOptions engine_options = config.engine;
-  engine_options.transfer.files = std::make_shared<JsonItemFiles>();
-  impl->engine = std::make_unique<engine::Engine>(impl->database.get(), engine_options);
-  impl->calls = std::make_unique<CallLedger>(impl->memory.get(), CallLimits{},
-                                             [impl](bool crowded) { impl->NoteCrowd(crowded); });
-  impl->gate = std::make_unique<CallGate>(impl->engine.get(), impl->authenticator.get(), impl->audit.get(),
-                                          impl->calls.get(), impl->requests.get());
-  impl->admin = std::make_unique<AdminService>(impl->gate.get(), config.place);
-  if (!config.http_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartHttp(config));
-  if (!config.grpc_listen.empty())
-    ARM_RETURN_IF_ERROR(impl->StartGrpc(config.grpc_listen, config.request_memory_bytes));
-  // Last, because /readyz must be true only when the other front ends serve.
-  if (!config.metrics_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartMetrics(config));
+  ARM_RETURN_IF_ERROR(impl->TakePlace(config, on_standby));
+  ARM_RETURN_IF_ERROR(impl->OpenEngine(config));
+  ARM_RETURN_IF_ERROR(impl->StartFronts(config));
   return server;
 }
 
@@ -295,12 +394,14 @@ void Server::Impl::ReloadTls() {
   tls->Use(*std::move(identity));
 }
 
-void Server::Reload() {
+void Server::Impl::Reload() {
   // Each Reload logs its own outcome.
-  impl_->ReloadTls();
-  if (impl_->authenticator != nullptr) impl_->authenticator->Reload().IgnoreError();
-  if (impl_->audit != nullptr) impl_->audit->Reopen();
+  ReloadTls();
+  if (authenticator != nullptr) authenticator->Reload().IgnoreError();
+  if (audit != nullptr) audit->Reopen();
 }
+
+void Server::Reload() { impl_->Reload(); }
 
 void Server::Stop(absl::Duration grace) {
   if (impl_ == nullptr || impl_->engine == nullptr) return;

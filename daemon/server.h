@@ -3,12 +3,14 @@
 
 // Builds the daemon's components in order and stops them in reverse order.
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/config.h"
+#include "daemon/standby/standby.h"
 
 namespace armature::daemon {
 
@@ -17,9 +19,13 @@ namespace armature::daemon {
 // Thread-safety: owned by one thread.
 class Server {
  public:
-  // Errors: those of Database::Open, Authenticator::Start, TlsKeeper::Start and AuditLog::Open; Unavailable if
-  // listening fails.
-  static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config);
+  // While another process owns the database of `config`, waits for it, and answers clients as Standby does. Calls
+  // `on_standby` once when the wait begins, with null, and once when the standby listens; may be null.
+  //
+  // Errors: those of OpenPlace, Database::Open, Authenticator::Start, TlsKeeper::Start and AuditLog::Open; Unavailable
+  // if listening fails.
+  using OnStandby = std::function<void(const Standby* standby)>;
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config, const OnStandby& on_standby = nullptr);
   ~Server();
 
   // The gRPC address with the actual port: "127.0.0.1:41234". Empty if gRPC is off.

@@ -164,6 +164,19 @@ constexpr MetricDefinition kStore[] = {
     {"armature_store_background_errors_total", kCounter, "", "Failed flushes and compactions."},
 };
 
+constexpr MetricDefinition kRados[] = {
+    {"armature_standby", kGauge, "", "1 while the daemon waits for a database that another one serves; else 0."},
+    {"armature_rados_epoch", kGauge, "", "Number of owners of the database so far: it rises with each takeover."},
+    {"armature_rados_lease_left_seconds", kGauge, "",
+     "Time for which the daemon is the owner for certain; 0: reads are refused."},
+    {"armature_rados_copies_bytes", kGauge, "", "Size of the copies in --sst_cache_dir."},
+    {"armature_rados_copies_max_bytes", kGauge, "", "Its limit; 0: no copies."},
+    {"armature_rados_copies_files", kGauge, "", "Number of copies."},
+    {"armature_rados_table_reads_total", kCounter, "from",
+     "Reads of table files from their copies (from=copy) and, with copies, from the cluster (from=cluster)."},
+    {"armature_rados_copies_damaged_total", kCounter, "", "Copies that were removed because of their checksum."},
+};
+
 constexpr MetricDefinition kProcess[] = {
     {"armature_build_info", kGauge, "version", "Always 1."},
     {"armature_heap_bytes", kGauge, "", "Memory that the process has allocated and not freed."},
@@ -193,6 +206,7 @@ constexpr MetricGroup kGroups[] = {
     {"Backups", kBackups},
     {"Exports and imports", kTransfers},
     {"Storage engine", kStore},
+    {"Databases in Ceph RADOS", kRados},
     {"Process", kProcess},
 };
 

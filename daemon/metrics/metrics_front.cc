@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -335,6 +336,19 @@ void AddTransfers(const engine::TransferStats& transfers, MetricSet* set) {
   set->Add("armature_transfers_total", transfers.failed_total, {{"result", "failed"}});
 }
 
+void AddRados(const std::optional<place::PlaceStats>& stats, MetricSet* set) {
+  if (!stats.has_value()) return;
+  set->Add("armature_standby", uint64_t{0});
+  set->Add("armature_rados_epoch", stats->epoch);
+  set->Add("armature_rados_lease_left_seconds", stats->lease_left_s);
+  set->Add("armature_rados_copies_bytes", stats->copies_bytes);
+  set->Add("armature_rados_copies_max_bytes", stats->copies_bytes_max);
+  set->Add("armature_rados_copies_files", stats->copies_files);
+  set->Add("armature_rados_table_reads_total", stats->reads_from_copies, {{"from", "copy"}});
+  set->Add("armature_rados_table_reads_total", stats->reads_from_cluster, {{"from", "cluster"}});
+  set->Add("armature_rados_copies_damaged_total", stats->copies_damaged);
+}
+
 // The body of /metrics.
 std::string Collect(const MetricsSources& sources, absl::Time start) {
   MetricSet set;
@@ -365,6 +379,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   AddBackups(sources.engine->backups()->stats(), &set);
   AddTransfers(engine.transfers, &set);
   AddFiles(database.files, &set);
+  AddRados(sources.place->stats(), &set);
   AddProcess(start, &set);
   return set.Text();
 }
@@ -385,6 +400,10 @@ HttpResponse MetricsFront::Answer(const HttpRequest& request) const {
   if (path == "/metrics") return Text(200, Collect(sources_, start_), "text/plain; version=0.0.4; charset=utf-8");
   if (path == "/healthz") return Text(200, "ok\n");
   if (stopping_) return Text(503, "stopping\n");
+  // Another daemon may be ready.
+  if (const auto stats = sources_.place->stats(); stats.has_value() && stats->lease_left_s <= 0) {
+    return Text(503, "the lease of the database is uncertain\n");
+  }
   const store::DiskReport disk = sources_.engine->database()->disk_report();
   return Text(200, disk.is_read_only() ? "ready, read-only\n" : "ready\n");
 }

@@ -18,12 +18,14 @@
 #include "daemon/net/memory_budget.h"
 #include "daemon/telemetry/request_stats.h"
 #include "engine/engine.h"
+#include "storage/place/place.h"
 
 namespace armature::daemon {
 
 // The components that count the values of metrics.
 struct MetricsSources {
   engine::Engine* engine = nullptr;
+  const place::Place* place = nullptr;
   const RequestStats* requests = nullptr;
   const HttpServer* http = nullptr;  // null: off, like the next one
   const ConnectionAcceptor* grpc = nullptr;

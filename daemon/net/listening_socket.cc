@@ -23,29 +23,6 @@ namespace {
 constexpr int kBacklog = 4096;
 constexpr std::string_view kUnixPrefix = "unix:";
 
-struct HostAndPort {
-  std::string host;
-  std::string port;
-};
-
-absl::StatusOr<HostAndPort> Split(const std::string& address) {
-  const size_t colon = address.rfind(':');
-  HostAndPort split;
-  if (colon != std::string::npos) {
-    split = {.host = address.substr(0, colon), .port = address.substr(colon + 1)};
-    if (split.host.starts_with('[') && split.host.ends_with(']')) {
-      split.host = split.host.substr(1, split.host.size() - 2);
-    } else if (split.host.find(':') != std::string::npos) {
-      split.host.clear();
-    }
-  }
-  if (split.host.empty() || split.port.empty() || split.port.size() > 5 ||
-      split.port.find_first_not_of("0123456789") != std::string::npos || std::stoi(split.port) > 65535) {
-    return absl::InvalidArgumentError(Cat("'", address, "' is not an address; write HOST:PORT or [IPV6]:PORT"));
-  }
-  return split;
-}
-
 absl::Status CannotListen(const std::string& address, const char* why) {
   return absl::UnavailableError(Cat("cannot listen on ", address, ": ", why));
 }
@@ -97,9 +74,27 @@ absl::StatusOr<BoundSockets> ListenOnFile(const std::string& address) {
 
 }  // namespace
 
+absl::StatusOr<HostAndPort> SplitAddress(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  HostAndPort split;
+  if (colon != std::string::npos) {
+    split = {.host = address.substr(0, colon), .port = address.substr(colon + 1)};
+    if (split.host.starts_with('[') && split.host.ends_with(']')) {
+      split.host = split.host.substr(1, split.host.size() - 2);
+    } else if (split.host.find(':') != std::string::npos) {
+      split.host.clear();
+    }
+  }
+  if (split.host.empty() || split.port.empty() || split.port.size() > 5 ||
+      split.port.find_first_not_of("0123456789") != std::string::npos || std::stoi(split.port) > 65535) {
+    return absl::InvalidArgumentError(Cat("'", address, "' is not an address; write HOST:PORT or [IPV6]:PORT"));
+  }
+  return split;
+}
+
 absl::StatusOr<BoundSockets> Listen(const std::string& address, ListenOn which) {
   if (address.starts_with(kUnixPrefix)) return ListenOnFile(address);
-  ARM_ASSIGN_OR_RETURN(const HostAndPort split, Split(address));
+  ARM_ASSIGN_OR_RETURN(const HostAndPort split, SplitAddress(address));
   addrinfo hints = {};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;

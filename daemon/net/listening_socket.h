@@ -12,6 +12,13 @@
 
 namespace armature::daemon {
 
+// The parts of HOST:PORT or [IPV6]:PORT, without brackets. Errors: InvalidArgument.
+struct HostAndPort {
+  std::string host;
+  std::string port;
+};
+absl::StatusOr<HostAndPort> SplitAddress(const std::string& address);
+
 // Sockets that listen without blocking. Whoever takes them closes them.
 struct BoundSockets {
   std::vector<int> sockets;

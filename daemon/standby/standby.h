@@ -1,0 +1,65 @@
+#ifndef ARMATURE_DAEMON_STANDBY_STANDBY_H_
+#define ARMATURE_DAEMON_STANDBY_STANDBY_H_
+
+// The listeners of a daemon that waits for a database which another one serves.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "daemon/http/http_server.h"
+#include "daemon/standby/standby_front.h"
+#include "daemon/standby/tcp_relay.h"
+
+namespace armature::daemon {
+
+struct StandbyOptions {
+  // Addresses; empty: off.
+  std::string grpc_listen;
+  std::string http_listen;
+  std::string metrics_listen;
+  // Connections of clients are passed on to the owner. Otherwise HTTP is answered 503, and nothing listens for gRPC:
+  // gRPC's clients with several addresses go on to the next one if a connection is refused, but stay where one is
+  // accepted.
+  bool forwards = false;
+  // TLS of the HTTP front; see HttpServerOptions.
+  std::function<std::shared_ptr<const TlsContext>()> tls = {};
+  ConnectionLedger* ledger = nullptr;  // not null; outlives the standby
+};
+
+// Serves from Start until it is destroyed; the addresses are free then.
+//
+// Thread-safety: owned by one thread.
+class Standby {
+ public:
+  // Errors: those of HttpServer::Start and TcpRelay::Start.
+  static absl::StatusOr<std::unique_ptr<Standby>> Start(const StandbyOptions& options);
+  ~Standby();
+  Standby(const Standby&) = delete;
+  Standby& operator=(const Standby&) = delete;
+
+  // `service`: "grpc=HOST:PORT http=HOST:PORT", as owners announce themselves; may lack either. Does nothing if it is
+  // as before.
+  void SetOwner(const std::string& service);
+
+  // The addresses with the actual ports. Empty: nothing listens.
+  std::string grpc_address() const;
+  std::string http_address() const;
+  std::string metrics_address() const;
+
+ private:
+  Standby() = default;
+
+  StandbyFront clients_front_{StandbyFront::For::kClients};
+  StandbyFront operators_front_{StandbyFront::For::kOperators};
+  std::string owner_;
+  std::unique_ptr<TcpRelay> grpc_relay_;
+  std::unique_ptr<TcpRelay> http_relay_;
+  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<HttpServer> metrics_;
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_STANDBY_STANDBY_H_

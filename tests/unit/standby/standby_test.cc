@@ -1,0 +1,92 @@
+#include "daemon/standby/standby.h"
+
+#include <memory>
+#include <string>
+
+#include "daemon/net/connection_ledger.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "storage/base/strings.h"
+#include "tests/support/raw_http_client.h"
+#include "tests/unit/http/handlers.h"
+
+namespace armature::daemon::standby_test {
+
+using test::Post;
+using test::RawHttpClient;
+using test::RawResponse;
+using testing::HasSubstr;
+
+class StandbyTest : public testing::Test {
+ protected:
+  std::unique_ptr<Standby> Start(bool forwards) {
+    StandbyOptions options;
+    options.grpc_listen = options.http_listen = options.metrics_listen = "127.0.0.1:0";
+    options.forwards = forwards;
+    options.ledger = &ledger_;
+    return Standby::Start(options).value();
+  }
+  static RawResponse Get(const std::string& address, const std::string& path) {
+    RawHttpClient client(address);
+    client.Send(Cat("GET ", path, " HTTP/1.1\r\nHost: x\r\n\r\n"));
+    return client.Read();
+  }
+
+  ConnectionLedger ledger_{ConnectionLimits{}};
+};
+
+TEST_F(StandbyTest, RefusesRequestsAndNamesTheOwner) {
+  const auto standby = Start(/*forwards=*/false);
+  EXPECT_EQ(standby->grpc_address(), "");
+  RawHttpClient client(standby->http_address());
+  client.Send(Post("{}"));
+  RawResponse answer = client.Read();
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.headers.count("x-armature-owner"), 0u);
+  EXPECT_THAT(answer.body, HasSubstr("#ServiceUnavailable\""));
+  standby->SetOwner("grpc=db1:7700 http=db1:7701");
+  client.Send(Post("{}"));
+  answer = client.Read();
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.headers["x-armature-owner"], "db1:7701");
+  standby->SetOwner("grpc=db2:7700");
+  client.Send(Post("{}"));
+  EXPECT_EQ(client.Read().headers.count("x-armature-owner"), 0u);
+}
+
+TEST_F(StandbyTest, OperatorsSeeThatItLivesAndIsNotReady) {
+  const auto standby = Start(/*forwards=*/false);
+  EXPECT_EQ(Get(standby->metrics_address(), "/healthz").status, 200);
+  EXPECT_EQ(Get(standby->metrics_address(), "/readyz").status, 503);
+  EXPECT_THAT(Get(standby->metrics_address(), "/metrics").body, HasSubstr("\narmature_standby 1\n"));
+  EXPECT_EQ(Get(standby->metrics_address(), "/else").status, 404);
+}
+
+TEST_F(StandbyTest, ForwardsBothFrontsToTheOwner) {
+  const auto standby = Start(/*forwards=*/true);
+  InlineHandler grpc([](const HttpRequest&) { return HttpResponse{.headers = {}, .body = "grpc"}; });
+  InlineHandler http([](const HttpRequest&) { return HttpResponse{.headers = {}, .body = "http"}; });
+  const auto grpc_owner = Serve(&grpc);
+  const auto http_owner = Serve(&http);
+  standby->SetOwner(Cat("grpc=", grpc_owner->address(), " http=", http_owner->address()));
+  for (const auto& [address, body] : {std::pair(standby->grpc_address(), "grpc"), {standby->http_address(), "http"}}) {
+    RawHttpClient client(address);
+    client.Send(Post("x"));
+    EXPECT_EQ(client.Read().body, body);
+  }
+  // The owner is gone.
+  standby->SetOwner("");
+  EXPECT_EQ(RawHttpClient(standby->http_address()).ReadToEnd(), "");
+}
+
+TEST_F(StandbyTest, ItsAddressesAreFreeAfterIt) {
+  auto standby = Start(/*forwards=*/false);
+  StandbyOptions options;
+  options.http_listen = standby->http_address();
+  options.ledger = &ledger_;
+  EXPECT_FALSE(Standby::Start(options).ok());
+  standby.reset();
+  EXPECT_TRUE(Standby::Start(options).ok());
+}
+
+}  // namespace armature::daemon::standby_test
