@@ -23,6 +23,7 @@
 #include "armature/client/transaction.h"
 #include "armature/client/watcher.h"
 #include "client/src/grpc_connection.h"
+#include "client/src/targets.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/table_name.h"
@@ -51,41 +52,8 @@ grpc::Status Invoke(Stubs& stubs, grpc::ClientContext* context, const google::pr
                          static_cast<typename Member::Response*>(response));
 }
 
-// The port of a "host:port" without a scheme, "" if it has none; nullopt for other names, such as "dns:///host", whose
-// port gRPC chooses.
-std::optional<std::string_view> PortOfPlain(std::string_view target) {
-  if (target.find_first_of("/,") != target.npos) return std::nullopt;
-  size_t end = target.find(':');
-  if (target.starts_with('[')) {
-    const size_t bracket = target.find(']');
-    if (bracket == target.npos) return std::nullopt;
-    end = bracket + 1;
-  }
-  if (end >= target.size()) return "";
-  if (target[end] != ':') return std::nullopt;
-  const std::string_view port = target.substr(end + 1);
-  if (!std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
-  return port;
-}
-
-// Refuses a target that could never be reached.
-absl::Status CheckTarget(std::string_view target) {
-  constexpr std::string_view kAdvice = "give \"host:port\", such as \"localhost:7700\"";
-  if (target.empty()) return absl::InvalidArgumentError("the target is empty");
-  if (absl::StartsWithIgnoreCase(Av(target), "http:") || absl::StartsWithIgnoreCase(Av(target), "https:")) {
-    return absl::InvalidArgumentError(Cat("the target ", target, " is one of HTTP; ", kAdvice));
-  }
-  if (const auto port = PortOfPlain(target)) {
-    uint32_t number = 0;
-    if (!absl::SimpleAtoi(Av(*port), &number) || number < 1 || number > 65535) {
-      return absl::InvalidArgumentError(Cat("the target ", target, " has no port; ", kAdvice));
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckOptions(std::string_view target, const ClientOptions& options) {
-  ARM_RETURN_IF_ERROR(CheckTarget(target));
+  ARM_RETURN_IF_ERROR(CheckTargets(target));
   if (options.timeout <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError("timeout must be positive");
   }
@@ -99,7 +67,7 @@ absl::Status CheckOptions(std::string_view target, const ClientOptions& options)
     if (options.access_key->id.empty() || options.access_key->secret.empty()) {
       return absl::InvalidArgumentError("an access key has an id and a secret");
     }
-    if (options.credentials == nullptr && !target.starts_with("unix:")) {
+    if (options.credentials == nullptr && !AreUnixSockets(target)) {
       return absl::InvalidArgumentError("the secret of the access key would be sent in clear text; use TLS");
     }
   }

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "armature/client/errors.h"
 #include "armature/client/security.h"
+#include "client/src/targets.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
@@ -25,7 +26,12 @@ namespace {
 constexpr int kReconnectInitialMs = 50;
 constexpr int kReconnectMaxMs = 1000;
 
-grpc::ChannelArguments ArgumentsOf(const ClientOptions& options) {
+// With several addresses: after this time without an answer from the other machine a connection is given up.
+constexpr int kKeepaliveMs = 5000;
+// With several addresses: time for a connection, before the next address is tried.
+constexpr int kConnectMs = 2000;
+
+grpc::ChannelArguments ArgumentsOf(const ClientOptions& options, bool has_standby) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(options.receive_bytes_max);
   arguments.SetMaxSendMessageSize(options.send_bytes_max);
@@ -35,6 +41,13 @@ grpc::ChannelArguments ArgumentsOf(const ClientOptions& options) {
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   // RetryingConnection repeats calls, because it knows which calls may be repeated.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  if (has_standby) {
+    // A daemon that was paused, or whose machine is gone, does not close its connections.
+    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMs);
+    arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  }
   return arguments;
 }
 
@@ -63,42 +76,71 @@ absl::Status WaitUntilConnected(grpc::Channel& channel, bool is_secure,
 
 class GrpcConnection final : public Connection {
  public:
-  GrpcConnection(std::string_view target, const ClientOptions& options) : is_secure_(options.credentials != nullptr) {
+  GrpcConnection(const std::vector<std::string>& targets, const ClientOptions& options)
+      : is_secure_(options.credentials != nullptr), addresses_(targets.size()) {
     const auto credentials = is_secure_ ? options.credentials : grpc::InsecureChannelCredentials();
+    const grpc::ChannelArguments arguments = ArgumentsOf(options, /*has_standby=*/addresses_ > 1);
     for (int i = 0; i < options.channel_count; ++i) {
-      auto channel = grpc::CreateCustomChannel(std::string(target), credentials, ArgumentsOf(options));
-      Stubs stubs;
-      stubs.all = {api::v1::ItemService::NewStub(channel), api::v1::TableService::NewStub(channel),
-                   api::v1::StreamService::NewStub(channel), api::v1::StatementService::NewStub(channel),
-                   admin::v1::AdminService::NewStub(channel)};
-      lanes_.push_back({std::move(channel), std::move(stubs)});
+      for (size_t address = 0; address < addresses_; ++address) {
+        auto channel = grpc::CreateCustomChannel(targets[address], credentials, arguments);
+        Stubs stubs;
+        stubs.all = {api::v1::ItemService::NewStub(channel), api::v1::TableService::NewStub(channel),
+                     api::v1::StreamService::NewStub(channel), api::v1::StatementService::NewStub(channel),
+                     admin::v1::AdminService::NewStub(channel)};
+        lanes_.push_back({std::move(channel), std::move(stubs), address});
+      }
     }
   }
 
   absl::Status Call(const Method& method, const CallContext& call, const google::protobuf::Message& request,
                     google::protobuf::Message* response) override {
-    ARM_ASSIGN_OR_RETURN(Stubs* const stubs, StubsForStream(call));
+    ARM_ASSIGN_OR_RETURN(Lane* const lane, Connected(call));
     grpc::ClientContext context;
     SetUp(call, &context);
-    return StatusOf(method.invoke(*stubs, &context, request, response));
+    absl::Status status = StatusOf(method.invoke(lane->stubs, &context, request, response));
+    // A daemon that cannot serve now may have been replaced.
+    if (addresses_ > 1 && absl::IsUnavailable(status)) {
+      size_t tried = lane->address;
+      address_.compare_exchange_strong(tried, (tried + 1) % addresses_);
+    }
+    return status;
   }
 
-  // The stubs of the next channel in turn, connected.
   absl::StatusOr<Stubs*> StubsForStream(const CallContext& context) override {
-    Lane& lane = lanes_[turn_.fetch_add(1, std::memory_order_relaxed) % lanes_.size()];
-    ARM_RETURN_IF_ERROR(WaitUntilConnected(*lane.channel, is_secure_, absl::ToChronoTime(context.deadline)));
-    return &lane.stubs;
+    ARM_ASSIGN_OR_RETURN(Lane* const lane, Connected(context));
+    return &lane->stubs;
   }
 
  private:
   struct Lane {
     std::shared_ptr<grpc::Channel> channel;
     Stubs stubs;
+    size_t address = 0;  // in the list of addresses
   };
 
+  // The next channel in turn, connected to the address that was reached last, or else to the next one that can be
+  // reached.
+  absl::StatusOr<Lane*> Connected(const CallContext& context) {
+    const size_t turn = turn_.fetch_add(1, std::memory_order_relaxed) % (lanes_.size() / addresses_);
+    const size_t first = address_.load(std::memory_order_relaxed);
+    absl::Status failed;
+    for (size_t i = 0; i < addresses_; ++i) {
+      const size_t address = (first + i) % addresses_;
+      Lane& lane = lanes_[turn * addresses_ + address];
+      failed = WaitUntilConnected(*lane.channel, is_secure_, absl::ToChronoTime(context.deadline));
+      if (failed.ok()) {
+        if (address != first) address_.store(address, std::memory_order_relaxed);
+        return &lane;
+      }
+    }
+    return failed;
+  }
+
   const bool is_secure_;
-  std::vector<Lane> lanes_;  // not empty; constant after construction
+  const size_t addresses_;
+  std::vector<Lane> lanes_;  // for each turn, one for each address; not empty; constant after construction
   std::atomic<size_t> turn_ = 0;
+  std::atomic<size_t> address_ = 0;  // that was reached last
 };
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
@@ -144,7 +186,7 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> TlsCredentials(const T
 }
 
 std::shared_ptr<Connection> MakeGrpcConnection(std::string_view target, const ClientOptions& options) {
-  return std::make_shared<GrpcConnection>(target, options);
+  return std::make_shared<GrpcConnection>(SplitTargets(target), options);
 }
 
 }  // namespace armature::client

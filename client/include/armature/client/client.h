@@ -123,9 +123,11 @@ class Client {
   std::shared_ptr<WriteSession> session_;  // may be null
 };
 
-// A client of the daemon at `target`: "host:port", "unix:/path", or any other gRPC name. The first call connects, so an
-// unreachable daemon is an error of that call and not of this function. Errors: INVALID_ARGUMENT for an empty target,
-// a host without a port, an address of HTTP, or an option outside its range.
+// A client of the daemon at `target`: "host:port", "unix:/path", or any other gRPC name. Several addresses of one
+// database, of which one daemon serves at a time, are separated by commas: calls go to the one that was reached last,
+// and if it cannot be reached to the next one. The first call connects, so an unreachable daemon is an error of that
+// call and not of this function. Errors: INVALID_ARGUMENT for an empty target, a host without a port, an address of
+// HTTP, or an option outside its range.
 absl::StatusOr<Client> Connect(std::string_view target, ClientOptions options = {});
 
 }  // namespace armature::client
