@@ -180,6 +180,7 @@ void AddImportCommand(CLI::App& app, Action* action);
 void AddBackupCommands(CLI::App& app, Action* action);
 void AddInspectCommands(CLI::App& app, Action* action);
 void AddRecoverCommand(CLI::App& app, Action* action);
+void AddStoreCommands(CLI::App& app, Action* action);
 
 // Runs the whole tool. `arguments`: those after the program name. Returns the exit code, see ExitCode.
 int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);

@@ -89,7 +89,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
         AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand, AddIndexCommands,  AddStatusCommands,
         AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,  AddLoadCommand,    AddOverviewCommand,
         AddManualCommands,      AddExportCommand,  AddImportCommand,  AddBackupCommands, AddInspectCommands,
-        AddRecoverCommand}) {
+        AddRecoverCommand,      AddStoreCommands}) {
     add(app, &action);
   }
   for (CLI::App* group : app.get_subcommands({})) {
