@@ -18,8 +18,11 @@ import io.github.armaturedb.client.exception.MessageTooLargeException;
 import io.github.armaturedb.client.exception.OutcomeUnknownException;
 import io.github.armaturedb.client.exception.ResourceNotFoundException;
 import io.github.armaturedb.client.exception.ThrottlingException;
+import io.github.armaturedb.client.exception.UnavailableException;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,6 +82,39 @@ class CallsTest {
             assertEquals(3, daemon.puts.size());
             assertTrue(e.isNotApplied());
             assertEquals("r1", e.requestId());
+        }
+    }
+
+    @Test
+    void aFailureOfTheConnectionTellsItsReason() {
+        RetryPolicy endless = new RetryPolicy(1000, Duration.ofMillis(1), Duration.ofMillis(1));
+        try (ArmatureClient client = ArmatureClient.builder("127.0.0.1:1").retry(RetryPolicy.NONE).build();
+                ArmatureClient patient = ArmatureClient.builder("127.0.0.1:1").retry(endless).timeout(Duration.ofMillis(300)).build()) {
+            UnavailableException e = assertThrows(UnavailableException.class, () -> client.table("users").get(ANN));
+            assertTrue(e.getMessage().contains("Connection refused"), e.getMessage());
+            assertInstanceOf(IOException.class, e.getCause());
+            ArmatureException late = assertThrows(ArmatureException.class, () -> patient.table("users").get(ANN));
+            assertTrue(late.getMessage().contains("Connection refused"), late.getMessage());
+        }
+    }
+
+    @Test
+    void aDeadlineAfterOtherFailuresTellsTheLastOne() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().timeout(Duration.ofMillis(500)).build()) {
+            AtomicInteger gets = new AtomicInteger();
+            daemon.get = r -> gets.incrementAndGet() == 1 ? Status.UNAVAILABLE.withDescription("why").asRuntimeException() : null;
+            DeadlineExceededException e = assertThrows(DeadlineExceededException.class, () -> client.table("users").get(ANN));
+            assertTrue(e.getMessage().contains("UNAVAILABLE: why"), e.getMessage());
+        }
+    }
+
+    @Test
+    void theIdOfACallIsThatOfTheTrailerIfTheErrorHasNone() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().build()) {
+            Metadata trailers = new Metadata();
+            trailers.put(Metadata.Key.of("x-armature-request-id", Metadata.ASCII_STRING_MARSHALLER), "r2");
+            daemon.get = r -> Status.INVALID_ARGUMENT.asRuntimeException(trailers);
+            assertEquals("r2", assertThrows(ArmatureException.class, () -> client.table("users").get(ANN)).requestId());
         }
     }
 
