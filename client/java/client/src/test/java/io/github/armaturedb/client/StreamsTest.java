@@ -17,6 +17,7 @@ import io.github.armaturedb.client.exception.ArmatureException;
 import io.github.armaturedb.client.exception.BatchWriteException;
 import io.github.armaturedb.client.exception.UnavailableException;
 import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -26,10 +27,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -189,6 +193,29 @@ class StreamsTest {
                 assertEquals("4", changes.next().position());
             }
             assertEquals("3", daemon.watches.get(1).getAfterSequenceNumber());
+        }
+    }
+
+    @Test
+    void aWatchIsAwaitedWhileAnotherThreadIterates() throws Exception {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().build()) {
+            CountDownLatch asked = new CountDownLatch(1);
+            AtomicReference<StreamObserver<WatchResponse>> stream = new AtomicReference<>();
+            daemon.watch = (request, observer) -> {
+                stream.set(observer);
+                asked.countDown();
+            };
+            Watch<Item> watch = client.table("users").watch();
+            CompletableFuture<String> first = CompletableFuture.supplyAsync(() -> watch.iterator().next().position());
+            asked.await();
+            CompletableFuture<?> started = CompletableFuture.runAsync(watch::awaitStarted);
+            assertThrows(TimeoutException.class, () -> started.get(100, TimeUnit.MILLISECONDS));
+            stream.get().onNext(response("0"));
+            started.get(20, TimeUnit.SECONDS);
+            stream.get().onNext(response("1", "1"));
+            assertEquals("1", first.get(20, TimeUnit.SECONDS));
+            watch.close();
+            watch.awaitStarted();
         }
     }
 
