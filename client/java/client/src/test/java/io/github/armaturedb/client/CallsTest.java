@@ -23,6 +23,8 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +37,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
 class CallsTest {
@@ -244,15 +247,33 @@ class CallsTest {
     @Test
     void aSecretIsNotSentInClearText() {
         assertThrows(IllegalArgumentException.class, () -> ArmatureClient.builder("localhost:1").accessKey("id", "secret").build());
-        assertThrows(IllegalArgumentException.class, () -> ArmatureClient.builder("a:1", "not an address").build());
-        assertThrows(IllegalArgumentException.class, () -> ArmatureClient.connect(""));
+    }
+
+    @Test
+    void mistakenAddressesAreRefused() {
+        for (String address : List.of("", "localhost", "localhost:", "localhost:0", "a:65536", "[::1]", "not an address", "http://a:7701", "a:1,b")) {
+            assertThrows(IllegalArgumentException.class, () -> ArmatureClient.connect(address), address);
+        }
+        for (String address : List.of("localhost:1", "[::1]:1", "unix:/nowhere", "unix:nowhere", "dns:///localhost:1", "a:1, b:2")) {
+            ArmatureClient.connect(address).close();
+        }
+    }
+
+    @Test
+    void aFaultyFileOfTlsIsNamed(@TempDir Path folder) throws IOException {
+        Path faulty = Files.writeString(folder.resolve("ca.pem"), "no certificate");
+        for (Tls tls : List.of(Tls.ofAuthorities(faulty), Tls.ofSystem().withCertificate(faulty, faulty), Tls.ofAuthorities(folder.resolve("absent")))) {
+            ClientBuilder builder = ArmatureClient.builder("localhost:1").tls(tls);
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class, builder::build);
+            assertTrue(e.getMessage().contains(folder.toString()), e.getMessage());
+        }
     }
 
     @Test
     void aReadOfAClosedClientFails() {
         ArmatureClient client = ArmatureClient.connect("127.0.0.1:1");
         client.close();
-        ArmatureException e = assertThrows(ArmatureException.class, () -> client.table("users").get(ANN));
-        assertFalse(e instanceof CallCancelledException && e.getMessage().isEmpty());
+        CallCancelledException e = assertThrows(CallCancelledException.class, () -> client.table("users").get(ANN));
+        assertTrue(e.getMessage().contains("the client is closed"), e.getMessage());
     }
 }
