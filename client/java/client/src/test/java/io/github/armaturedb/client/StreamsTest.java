@@ -20,6 +20,7 @@ import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -132,6 +133,8 @@ class StreamsTest {
             daemon.batch = request -> writesOf(request).stream().anyMatch(w -> idOf(w).equals("bad"))
                     ? FakeDaemon.error(Status.Code.INVALID_ARGUMENT, "ValidationException") : BatchWriteItemResponse.getDefaultInstance();
             BatchWriteException e = assertThrows(BatchWriteException.class, writer::flush);
+            assertTrue(Arrays.stream(e.getSuppressed()).flatMap(place -> Arrays.stream(place.getStackTrace()))
+                    .anyMatch(frame -> frame.getClassName().equals(StreamsTest.class.getName())), "where the program has called");
             assertEquals(List.of(Item.of("id", "bad")), e.failed().stream().map(BatchWriteException.Failed::item).toList());
             assertEquals(0, writer.pending());
             writer.flush();
