@@ -14,6 +14,7 @@ import io.github.armaturedb.client.exception.ArmatureException;
 import io.github.armaturedb.client.exception.CallCancelledException;
 import io.github.armaturedb.client.exception.ConditionalCheckFailedException;
 import io.github.armaturedb.client.exception.DeadlineExceededException;
+import io.github.armaturedb.client.exception.Failure;
 import io.github.armaturedb.client.exception.MessageTooLargeException;
 import io.github.armaturedb.client.exception.OutcomeUnknownException;
 import io.github.armaturedb.client.exception.ResourceNotFoundException;
@@ -99,6 +100,10 @@ class CallsTest {
             ArmatureException late = assertThrows(ArmatureException.class, () -> patient.table("users").get(ANN));
             assertTrue(late.getMessage().contains("Connection refused"), late.getMessage());
         }
+        Status refused = Status.UNAVAILABLE.withDescription("io exception\nChannel Pipeline: [A, B]")
+                .withCause(new IOException("engine problem", new IOException("validation", new IOException("unknown authority"))));
+        assertEquals("GetItem: UNAVAILABLE: io exception: engine problem: unknown authority",
+                Failure.of("GetItem", refused, null, true).toException().getMessage());
     }
 
     @Test

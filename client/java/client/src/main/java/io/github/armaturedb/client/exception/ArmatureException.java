@@ -46,7 +46,7 @@ public class ArmatureException extends RuntimeException {
         return failure.code();
     }
 
-    /** Names the call in the daemon's log, if it is logged. Empty if the daemon did not answer. */
+    /** Names the call in the daemon's log. Empty if the daemon has no request log, unless the error is its own. */
     public final String requestId() {
         return failure.requestId();
     }

@@ -68,13 +68,21 @@ public final class Failure {
     /** gRPC describes most failures of connections as "io exception" only, and says more in the cause. */
     private static String textOf(Status status) {
         String text = status.getDescription() == null ? "" : status.getDescription();
-        Throwable cause = status.getCause();
-        if (cause == null) {
+        if (status.getCause() == null) {
             return text;
         }
-        String reason = cause.getMessage() == null ? "" : cause.getMessage();
-        // What follows on the first line are names of classes of the connection.
-        return text.contains(reason) ? text : text.lines().findFirst().map(line -> line + ": ").orElse("") + reason;
+        Throwable first = status.getCause();
+        while (first.getCause() != null) {
+            first = first.getCause();
+        }
+        text = text.lines().findFirst().orElse(""); // what follows are names of classes of the connection
+        // The nearest cause names the address, and the first one why a certificate is refused.
+        for (Throwable each : new Throwable[] {status.getCause(), first}) {
+            if (each.getMessage() != null && !text.contains(each.getMessage())) {
+                text += (text.isEmpty() ? "" : ": ") + each.getMessage();
+            }
+        }
+        return text;
     }
 
     private static Duration longer(Duration a, Duration b) {
