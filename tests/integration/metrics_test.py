@@ -145,7 +145,7 @@ class Metrics(unittest.TestCase):
         self.daemon.json_call("UpdateContributorInsights", TableName="Items", ContributorInsightsAction="ENABLE")
         self.put("item")
         kinds = self.scrape().kinds
-        # Those of databases in RADOS are published with --store only.
+        # Metrics of databases in RADOS are published with --store only.
         expected = {name: kind for name, kind in documented().items()
                     if not name.startswith("armature_rados_") and name != "armature_standby"}
         self.assertEqual(kinds, expected)

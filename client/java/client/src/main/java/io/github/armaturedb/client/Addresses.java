@@ -19,10 +19,16 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.regex.Pattern;
 
 /** Resolves several addresses of one daemon: gRPC takes the first one that it can connect to. */
 final class Addresses extends NameResolverProvider {
     private static final String SCHEME = "armature-list";
+
+    /** A host, and perhaps a port. gRPC takes a port of its own for a host without one, where no daemon listens. */
+    private static final Pattern PLAIN = Pattern.compile("(\\[[^\\]/]*\\]|[^:\\[\\]/]*)(:\\d*)?");
+
+    private static final int PORT_MAX = 65535;
 
     static {
         NameResolverRegistry.getDefaultRegistry().register(new Addresses());
@@ -40,10 +46,20 @@ final class Addresses extends NameResolverProvider {
         }
     }
 
+    /** Refuses what is no target of gRPC, or one that is certainly a mistake. */
+    static void check(String address) {
+        if (address.matches("(?i)https?://.*")) {
+            throw new IllegalArgumentException("\"" + address + "\" is an address of HTTP; the client needs that of gRPC, such as host:7700");
+        }
+        if (PLAIN.matcher(address).matches()) {
+            parse(address);
+        }
+    }
+
     private static URI parse(String address) {
         try {
             URI uri = new URI("tcp://" + address);
-            if (uri.getHost() != null && uri.getPort() >= 0 && uri.getPath().isEmpty()) {
+            if (uri.getHost() != null && uri.getPort() >= 1 && uri.getPort() <= PORT_MAX && uri.getPath().isEmpty()) {
                 return uri;
             }
         } catch (URISyntaxException e) {

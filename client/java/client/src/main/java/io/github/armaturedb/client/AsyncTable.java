@@ -70,6 +70,11 @@ public final class AsyncTable<T> {
         return caller.start(requests.update(key, update, options), null);
     }
 
+    /** Changes attributes of an item by a text without parameters, such as "REMOVE note". */
+    public CompletableFuture<WriteResult<T>> update(Object key, String update) {
+        return update(key, update, o -> {});
+    }
+
     /** Changes attributes of an item by a text such as "SET visits = visits + $n", whose parameters are in the options. */
     public CompletableFuture<WriteResult<T>> update(Object key, String update, Consumer<UpdateOptions> options) {
         return update(key, Expression.text(update), options);
@@ -123,6 +128,11 @@ public final class AsyncTable<T> {
     /** All items of the table or an index. */
     public AsyncPages<T> scan(Consumer<ScanOptions> options) {
         return new AsyncPages<>(requests.scan(caller, options, false));
+    }
+
+    /** Number of items of the table, by a scan without reading them. */
+    public CompletableFuture<Long> scanCount() {
+        return scanCount(o -> {});
     }
 
     /** Number of items of a scan, without reading them. */

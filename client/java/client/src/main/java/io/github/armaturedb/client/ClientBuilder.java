@@ -54,6 +54,7 @@ public final class ClientBuilder {
         if (all.isEmpty() || all.stream().anyMatch(String::isEmpty)) {
             throw new IllegalArgumentException("an address is empty");
         }
+        all.forEach(Addresses::check);
         return new ClientBuilder(all);
     }
 
@@ -171,7 +172,13 @@ public final class ClientBuilder {
             throw new IllegalArgumentException("a file of the TLS settings cannot be read: " + e.getMessage(), e);
         }
         String target = addresses.size() == 1 ? addresses.get(0) : Addresses.target(addresses);
-        ManagedChannelBuilder<?> builder = Grpc.newChannelBuilder(target, credentials); // finds the transport of a Unix socket, too
+        ManagedChannelBuilder<?> builder;
+        try {
+            builder = Grpc.newChannelBuilder(target, credentials); // finds the transport of a Unix socket, too
+        } catch (RuntimeException e) {
+            // Also a class of gRPC's innards, and without the names of the files.
+            throw new IllegalArgumentException(tls == null ? e.getMessage() : "the TLS settings (" + tls + ") are not valid: " + e.getMessage(), e);
+        }
         return builder.executor(used)
                 .maxInboundMessageSize(RECEIVE_BYTES_MAX)
                 .disableRetry() // this package repeats calls, because it knows which ones may be repeated

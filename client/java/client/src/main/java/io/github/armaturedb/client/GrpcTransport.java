@@ -18,6 +18,7 @@ final class GrpcTransport implements Transport {
     private final List<Channel> channels; // with the interceptors of the client
     private final List<ManagedChannel> managed;
     private final AtomicInteger turn = new AtomicInteger();
+    private volatile boolean isClosed;
 
     GrpcTransport(List<Channel> channels, List<ManagedChannel> managed) {
         this.channels = channels;
@@ -35,6 +36,7 @@ final class GrpcTransport implements Transport {
     }
 
     void close() {
+        isClosed = true;
         managed.forEach(ManagedChannel::shutdownNow);
     }
 
@@ -63,6 +65,9 @@ final class GrpcTransport implements Transport {
                     return;
                 }
                 Status failed = status.isOk() ? Status.INTERNAL.withDescription("the answer has no message") : status;
+                if (isClosed && status.getCode() == Status.Code.UNAVAILABLE) {
+                    failed = Status.CANCELLED.withDescription("the client is closed");
+                }
                 receiver.failed(Failure.of(operation, failed, trailers, isNeverSent(sent)));
             }
         }, how.settings().newHeaders());

@@ -39,6 +39,7 @@ final class PendingCall<Q, R> implements Transport.Receiver<R> {
     private final CallObserver.Observed observed;
     private int attempt;
     private boolean maybeApplied;
+    private Failure failureBefore; // of the attempt before; null: none
     private volatile Runnable cancel = () -> {};
     private boolean isPaused; // between two attempts; guarded by this
     private boolean isAborted; // guarded by this
@@ -123,6 +124,7 @@ final class PendingCall<Q, R> implements Transport.Receiver<R> {
             return;
         }
         maybeApplied |= !failure.isNotApplied();
+        failureBefore = failure;
         long pause = caller.settings().retry().pauseNanos(attempt, failure.retryAfter());
         if (deadline.timeRemaining(TimeUnit.NANOSECONDS) <= pause) {
             end(null, finalError(failure));
@@ -165,7 +167,8 @@ final class PendingCall<Q, R> implements Transport.Receiver<R> {
     }
 
     private ArmatureException finalError(Failure failure) {
-        ArmatureException error = failure.toException();
+        boolean isLate = failure.code() == Status.Code.DEADLINE_EXCEEDED && failure.exception().isEmpty() && failureBefore != null;
+        ArmatureException error = (isLate ? failure.after(failureBefore) : failure).toException();
         return isRead || !maybeApplied && failure.isNotApplied() ? error : new OutcomeUnknownException(error);
     }
 

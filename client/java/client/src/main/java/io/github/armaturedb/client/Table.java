@@ -68,6 +68,11 @@ public final class Table<T> {
         return caller.await(requests.update(key, update, options));
     }
 
+    /** Changes attributes of an item by a text without parameters, such as "REMOVE note". */
+    public WriteResult<T> update(Object key, String update) {
+        return update(key, update, o -> {});
+    }
+
     /** Changes attributes of an item by a text such as "SET visits = visits + $n", whose parameters are in the options. */
     public WriteResult<T> update(Object key, String update, Consumer<UpdateOptions> options) {
         return update(key, Expression.text(update), options);
@@ -121,6 +126,11 @@ public final class Table<T> {
     /** All items of the table or an index. */
     public Pages<T> scan(Consumer<ScanOptions> options) {
         return new Pages<>(requests.scan(caller, options, false));
+    }
+
+    /** Number of items of the table, by a scan without reading them. */
+    public long scanCount() {
+        return scanCount(o -> {});
     }
 
     /** Number of items of a scan, without reading them. */

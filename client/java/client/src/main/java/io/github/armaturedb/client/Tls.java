@@ -33,6 +33,13 @@ public final class Tls {
         return new Tls(authorities, certificatePem, keyPem);
     }
 
+    /** The files. */
+    @Override
+    public String toString() {
+        return "authorities: " + (authorities == null ? "of the system" : authorities)
+                + (certificate == null ? "" : ", certificate: " + certificate + ", key in the form PKCS#8: " + key);
+    }
+
     TlsChannelCredentials.Builder credentials() {
         TlsChannelCredentials.Builder builder = TlsChannelCredentials.newBuilder();
         try {

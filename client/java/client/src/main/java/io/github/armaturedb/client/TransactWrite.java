@@ -83,6 +83,11 @@ public final class TransactWrite {
         return this;
     }
 
+    /** Updates an item, by a text without parameters, such as "REMOVE note". */
+    public TransactWrite update(String table, Object key, String update) {
+        return update(table, key, update, o -> {});
+    }
+
     /** Updates an item, by a text whose parameters are in the options. */
     public TransactWrite update(String table, Object key, String update, Consumer<ActionOptions> change) {
         return update(table, key, Expression.text(update), change);
@@ -108,6 +113,11 @@ public final class TransactWrite {
         request.addTransactItems(
                 TransactWriteItem.newBuilder().setUpdate(action.setReturnValuesOnConditionCheckFailure(onFailure(options))));
         return this;
+    }
+
+    /** Requires a condition of an item that is not written, as text without parameters, such as "attribute_exists(id)". */
+    public TransactWrite check(String table, Object key, String condition) {
+        return check(table, key, condition, o -> {});
     }
 
     /** Requires a condition of an item that is not written, as text whose parameters are in the options. */

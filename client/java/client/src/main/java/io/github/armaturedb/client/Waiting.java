@@ -4,6 +4,7 @@ import io.github.armaturedb.client.exception.ArmatureException;
 import io.github.armaturedb.client.exception.Failure;
 import io.github.armaturedb.client.exception.OutcomeUnknownException;
 import io.grpc.Status;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -45,9 +46,22 @@ final class Waiting extends ConcurrentLinkedQueue<Runnable> implements Executor 
         } catch (InterruptedException e) {
             return waiting.afterInterrupt(future, writes, e);
         } catch (ExecutionException e) {
-            throw unchecked(e);
+            RuntimeException error = unchecked(e);
+            if (writes) {
+                addPlace(error);
+            }
+            throw error;
         } finally {
             waiting.end();
+        }
+    }
+
+    /** An error that another thread has made does not tell where the program waited. */
+    private static void addPlace(RuntimeException error) {
+        boolean isOfWaitingThread = Arrays.stream(error.getStackTrace()).anyMatch(frame -> frame.getClassName().equals(Waiting.class.getName()));
+        // Once: several threads, or later calls, may get the same error.
+        if (!isOfWaitingThread && error.getSuppressed().length == 0) {
+            error.addSuppressed(new Exception("the program waited here"));
         }
     }
 

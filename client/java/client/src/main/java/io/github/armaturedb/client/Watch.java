@@ -3,6 +3,8 @@ package io.github.armaturedb.client;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The changes of a table as they are made. One thread iterates; {@link #close} may be called by any, and ends the
@@ -29,8 +31,8 @@ public final class Watch<T> implements Iterable<Change<T>>, AutoCloseable {
     }
 
     /**
-     * Waits until the daemon watches: later changes will be given. Changes that arrive meanwhile are kept. Not while another
-     * thread iterates.
+     * Waits until the daemon watches: later changes will be given. Changes that arrive meanwhile are kept. Another thread may
+     * iterate already.
      */
     public Watch<T> awaitStarted() {
         changes.begin();
@@ -52,15 +54,26 @@ public final class Watch<T> implements Iterable<Change<T>>, AutoCloseable {
     }
 
     private final class Changes implements Iterator<Change<T>> {
+        /** The first response is fetched by the thread that wants it first; another one waits. What it fetched is visible then. */
+        private final AtomicBoolean isStarting = new AtomicBoolean();
+        private final CompletableFuture<Void> started = new CompletableFuture<>();
+
         private Iterator<Change<T>> batch = List.<Change<T>>of().iterator();
         private String positionOfBatch = "";
-        private boolean hasBegun;
         private boolean hasEnded;
         private RuntimeException failure; // of the watch: it has ended
 
         void begin() {
-            if (!hasBegun && !hasEnded) {
+            if (!isStarting.compareAndSet(false, true)) {
+                Waiting.await(executor -> started.copy()); // an interrupt ends the copy only
+                return;
+            }
+            try {
                 fetch();
+                started.complete(null);
+            } catch (RuntimeException | Error e) {
+                started.completeExceptionally(e);
+                throw e;
             }
         }
 
@@ -74,7 +87,6 @@ public final class Watch<T> implements Iterable<Change<T>>, AutoCloseable {
                     hasEnded = true;
                     return;
                 }
-                hasBegun = true;
                 batch = next.changes(mapper).iterator();
                 positionOfBatch = next.response().getPosition();
             } catch (RuntimeException e) {
@@ -95,6 +107,9 @@ public final class Watch<T> implements Iterable<Change<T>>, AutoCloseable {
 
         @Override
         public boolean hasNext() {
+            if (!started.isDone()) {
+                begin();
+            }
             while (!batch.hasNext() && !hasEnded) {
                 fetch();
             }

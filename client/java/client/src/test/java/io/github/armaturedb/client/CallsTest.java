@@ -14,12 +14,18 @@ import io.github.armaturedb.client.exception.ArmatureException;
 import io.github.armaturedb.client.exception.CallCancelledException;
 import io.github.armaturedb.client.exception.ConditionalCheckFailedException;
 import io.github.armaturedb.client.exception.DeadlineExceededException;
+import io.github.armaturedb.client.exception.Failure;
 import io.github.armaturedb.client.exception.MessageTooLargeException;
 import io.github.armaturedb.client.exception.OutcomeUnknownException;
 import io.github.armaturedb.client.exception.ResourceNotFoundException;
 import io.github.armaturedb.client.exception.ThrottlingException;
+import io.github.armaturedb.client.exception.UnavailableException;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +38,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
 class CallsTest {
@@ -79,6 +86,43 @@ class CallsTest {
             assertEquals(3, daemon.puts.size());
             assertTrue(e.isNotApplied());
             assertEquals("r1", e.requestId());
+        }
+    }
+
+    @Test
+    void aFailureOfTheConnectionTellsItsReason() {
+        RetryPolicy endless = new RetryPolicy(1000, Duration.ofMillis(1), Duration.ofMillis(1));
+        try (ArmatureClient client = ArmatureClient.builder("127.0.0.1:1").retry(RetryPolicy.NONE).build();
+                ArmatureClient patient = ArmatureClient.builder("127.0.0.1:1").retry(endless).timeout(Duration.ofMillis(300)).build()) {
+            UnavailableException e = assertThrows(UnavailableException.class, () -> client.table("users").get(ANN));
+            assertTrue(e.getMessage().contains("Connection refused"), e.getMessage());
+            assertInstanceOf(IOException.class, e.getCause());
+            ArmatureException late = assertThrows(ArmatureException.class, () -> patient.table("users").get(ANN));
+            assertTrue(late.getMessage().contains("Connection refused"), late.getMessage());
+        }
+        Status refused = Status.UNAVAILABLE.withDescription("io exception\nChannel Pipeline: [A, B]")
+                .withCause(new IOException("engine problem", new IOException("validation", new IOException("unknown authority"))));
+        assertEquals("GetItem: UNAVAILABLE: io exception: engine problem: unknown authority",
+                Failure.of("GetItem", refused, null, true).toException().getMessage());
+    }
+
+    @Test
+    void aDeadlineAfterOtherFailuresTellsTheLastOne() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().timeout(Duration.ofMillis(500)).build()) {
+            AtomicInteger gets = new AtomicInteger();
+            daemon.get = r -> gets.incrementAndGet() == 1 ? Status.UNAVAILABLE.withDescription("why").asRuntimeException() : null;
+            DeadlineExceededException e = assertThrows(DeadlineExceededException.class, () -> client.table("users").get(ANN));
+            assertTrue(e.getMessage().contains("UNAVAILABLE: why"), e.getMessage());
+        }
+    }
+
+    @Test
+    void theIdOfACallIsThatOfTheTrailerIfTheErrorHasNone() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().build()) {
+            Metadata trailers = new Metadata();
+            trailers.put(Metadata.Key.of("x-armature-request-id", Metadata.ASCII_STRING_MARSHALLER), "r2");
+            daemon.get = r -> Status.INVALID_ARGUMENT.asRuntimeException(trailers);
+            assertEquals("r2", assertThrows(ArmatureException.class, () -> client.table("users").get(ANN)).requestId());
         }
     }
 
@@ -208,15 +252,33 @@ class CallsTest {
     @Test
     void aSecretIsNotSentInClearText() {
         assertThrows(IllegalArgumentException.class, () -> ArmatureClient.builder("localhost:1").accessKey("id", "secret").build());
-        assertThrows(IllegalArgumentException.class, () -> ArmatureClient.builder("a:1", "not an address").build());
-        assertThrows(IllegalArgumentException.class, () -> ArmatureClient.connect(""));
+    }
+
+    @Test
+    void mistakenAddressesAreRefused() {
+        for (String address : List.of("", "localhost", "localhost:", "localhost:0", "a:65536", "[::1]", "not an address", "http://a:7701", "a:1,b")) {
+            assertThrows(IllegalArgumentException.class, () -> ArmatureClient.connect(address), address);
+        }
+        for (String address : List.of("localhost:1", "[::1]:1", "unix:/nowhere", "unix:nowhere", "dns:///localhost:1", "a:1, b:2")) {
+            ArmatureClient.connect(address).close();
+        }
+    }
+
+    @Test
+    void aFaultyFileOfTlsIsNamed(@TempDir Path folder) throws IOException {
+        Path faulty = Files.writeString(folder.resolve("ca.pem"), "no certificate");
+        for (Tls tls : List.of(Tls.ofAuthorities(faulty), Tls.ofSystem().withCertificate(faulty, faulty), Tls.ofAuthorities(folder.resolve("absent")))) {
+            ClientBuilder builder = ArmatureClient.builder("localhost:1").tls(tls);
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class, builder::build);
+            assertTrue(e.getMessage().contains(folder.toString()), e.getMessage());
+        }
     }
 
     @Test
     void aReadOfAClosedClientFails() {
         ArmatureClient client = ArmatureClient.connect("127.0.0.1:1");
         client.close();
-        ArmatureException e = assertThrows(ArmatureException.class, () -> client.table("users").get(ANN));
-        assertFalse(e instanceof CallCancelledException && e.getMessage().isEmpty());
+        CallCancelledException e = assertThrows(CallCancelledException.class, () -> client.table("users").get(ANN));
+        assertTrue(e.getMessage().contains("the client is closed"), e.getMessage());
     }
 }

@@ -17,8 +17,10 @@ import io.github.armaturedb.client.exception.ArmatureException;
 import io.github.armaturedb.client.exception.BatchWriteException;
 import io.github.armaturedb.client.exception.UnavailableException;
 import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -26,10 +28,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -128,6 +133,8 @@ class StreamsTest {
             daemon.batch = request -> writesOf(request).stream().anyMatch(w -> idOf(w).equals("bad"))
                     ? FakeDaemon.error(Status.Code.INVALID_ARGUMENT, "ValidationException") : BatchWriteItemResponse.getDefaultInstance();
             BatchWriteException e = assertThrows(BatchWriteException.class, writer::flush);
+            assertTrue(Arrays.stream(e.getSuppressed()).flatMap(place -> Arrays.stream(place.getStackTrace()))
+                    .anyMatch(frame -> frame.getClassName().equals(StreamsTest.class.getName())), "where the program has called");
             assertEquals(List.of(Item.of("id", "bad")), e.failed().stream().map(BatchWriteException.Failed::item).toList());
             assertEquals(0, writer.pending());
             writer.flush();
@@ -189,6 +196,29 @@ class StreamsTest {
                 assertEquals("4", changes.next().position());
             }
             assertEquals("3", daemon.watches.get(1).getAfterSequenceNumber());
+        }
+    }
+
+    @Test
+    void aWatchIsAwaitedWhileAnotherThreadIterates() throws Exception {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().build()) {
+            CountDownLatch asked = new CountDownLatch(1);
+            AtomicReference<StreamObserver<WatchResponse>> stream = new AtomicReference<>();
+            daemon.watch = (request, observer) -> {
+                stream.set(observer);
+                asked.countDown();
+            };
+            Watch<Item> watch = client.table("users").watch();
+            CompletableFuture<String> first = CompletableFuture.supplyAsync(() -> watch.iterator().next().position());
+            asked.await();
+            CompletableFuture<?> started = CompletableFuture.runAsync(watch::awaitStarted);
+            assertThrows(TimeoutException.class, () -> started.get(100, TimeUnit.MILLISECONDS));
+            stream.get().onNext(response("0"));
+            started.get(20, TimeUnit.SECONDS);
+            stream.get().onNext(response("1", "1"));
+            assertEquals("1", first.get(20, TimeUnit.SECONDS));
+            watch.close();
+            watch.awaitStarted();
         }
     }
 

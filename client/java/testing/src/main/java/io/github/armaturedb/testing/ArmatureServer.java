@@ -63,7 +63,7 @@ public final class ArmatureServer implements AutoCloseable {
         return new Options();
     }
 
-    /** True if a daemon is found on this machine, so that tests can be skipped without one. */
+    /** True if a daemon is found on this machine, so that tests can be skipped without one. A named one is not replaced by another. */
     public static boolean isAvailable() {
         return find(null) != null;
     }
@@ -98,7 +98,10 @@ public final class ArmatureServer implements AutoCloseable {
         public ArmatureServer start() {
             Path found = find(binary);
             if (found == null) {
-                throw new IllegalStateException("no daemon: set " + BINARY_VARIABLE + " to the path of armatured");
+                String named = named(binary);
+                throw new IllegalStateException(named == null
+                        ? "no daemon: set " + BINARY_VARIABLE + " to the path of armatured"
+                        : "no daemon: " + named + " is no program that may be run");
             }
             binary = found;
             try {
@@ -116,9 +119,15 @@ public final class ArmatureServer implements AutoCloseable {
         }
     }
 
-    private static Path find(Path given) {
+    /** The path that the program or its environment gives; null: none. */
+    private static String named(Path given) {
         String named = given != null ? given.toString() : System.getProperty(BINARY_VARIABLE, System.getenv(BINARY_VARIABLE));
-        if (named != null && !named.isEmpty()) {
+        return named == null || named.isEmpty() ? null : named;
+    }
+
+    private static Path find(Path given) {
+        String named = named(given);
+        if (named != null) {
             return Files.isExecutable(Path.of(named)) ? Path.of(named).toAbsolutePath() : null;
         }
         String path = System.getenv("PATH");

@@ -39,7 +39,9 @@ class ArmatureServerTest {
 
     @Test
     void aDaemonThatDoesNotStartIsAnErrorWithItsLog() {
-        assertThrows(IllegalStateException.class, () -> ArmatureServer.options().binary(Path.of("/nowhere/armatured")).start());
+        IllegalStateException absent =
+                assertThrows(IllegalStateException.class, () -> ArmatureServer.options().binary(Path.of("/nowhere/armatured")).start());
+        assertTrue(absent.getMessage().contains("/nowhere/armatured"), absent.getMessage());
         assumeTrue(ArmatureServer.isAvailable(), "no daemon");
         IllegalStateException e = assertThrows(IllegalStateException.class, () -> ArmatureServer.start("--no_such_flag=1"));
         assertTrue(e.getMessage().contains("no_such_flag"), e.getMessage());

@@ -18,7 +18,7 @@ public class ArmatureException extends RuntimeException {
 
     /** Made by the client. */
     public ArmatureException(Failure failure) {
-        this(failure, failure.text(), null);
+        this(failure, failure.text(), failure.status().getCause());
     }
 
     ArmatureException(Failure failure, String message, Throwable cause) {
@@ -46,7 +46,7 @@ public class ArmatureException extends RuntimeException {
         return failure.code();
     }
 
-    /** Names the call in the daemon's log. Empty if the daemon did not answer. */
+    /** Names the call in the daemon's log. Empty if the daemon has no request log, unless the error is its own. */
     public final String requestId() {
         return failure.requestId();
     }

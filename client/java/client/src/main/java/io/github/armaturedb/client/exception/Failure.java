@@ -18,6 +18,7 @@ import java.util.regex.Pattern;
 public final class Failure {
     private static final Metadata.Key<byte[]> DETAILS =
             Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
+    private static final Metadata.Key<String> REQUEST_ID = Metadata.Key.of("x-armature-request-id", Metadata.ASCII_STRING_MARSHALLER);
     private static final Pattern RESERVED_WORD = Pattern.compile("reserved keyword: (\\w+)");
 
     /** Codes of actions of a cancelled transaction that may succeed in another attempt. */
@@ -30,8 +31,9 @@ public final class Failure {
     private final boolean neverSent;
     private final ErrorDetail detail; // null: not from the daemon
     private final Duration retryAfter;
+    private final String requestId;
 
-    private Failure(String operation, Status status, RpcStatus details, boolean neverSent) {
+    private Failure(String operation, Status status, RpcStatus details, Metadata trailers, boolean neverSent) {
         this.operation = operation;
         this.status = status;
         this.neverSent = neverSent;
@@ -52,9 +54,35 @@ public final class Failure {
         }
         detail = found;
         retryAfter = pause;
-        String text = status.getDescription() == null ? "" : status.getDescription();
+        String inTrailer = trailers == null ? null : trailers.get(REQUEST_ID);
+        requestId = inTrailer == null || !idOf(detail).isEmpty() ? idOf(detail) : inTrailer;
+        String text = textOf(status);
         Matcher word = RESERVED_WORD.matcher(text);
         message = word.find() ? text + " (in expressions, #" + word.group(1) + " stands for the attribute " + word.group(1) + ")" : text;
+    }
+
+    private static String idOf(ErrorDetail detail) {
+        return detail == null ? "" : detail.getRequestId();
+    }
+
+    /** gRPC describes most failures of connections as "io exception" only, and says more in the cause. */
+    private static String textOf(Status status) {
+        String text = status.getDescription() == null ? "" : status.getDescription();
+        if (status.getCause() == null) {
+            return text;
+        }
+        Throwable first = status.getCause();
+        while (first.getCause() != null) {
+            first = first.getCause();
+        }
+        text = text.lines().findFirst().orElse(""); // what follows are names of classes of the connection
+        // The nearest cause names the address, and the first one why a certificate is refused.
+        for (Throwable each : new Throwable[] {status.getCause(), first}) {
+            if (each.getMessage() != null && !text.contains(each.getMessage())) {
+                text += (text.isEmpty() ? "" : ": ") + each.getMessage();
+            }
+        }
+        return text;
     }
 
     private static Duration longer(Duration a, Duration b) {
@@ -83,17 +111,24 @@ public final class Failure {
         // gRPC reports a connection that closes while a call begins on it as UNKNOWN.
         boolean isLost = status.getCode() == Status.Code.UNKNOWN && status.getCause() instanceof IOException;
         return new Failure(operation, isLost ? Status.UNAVAILABLE.withDescription(status.getDescription()).withCause(status.getCause()) : status,
-                details, neverSent);
+                details, trailers, neverSent);
     }
 
     /** The failure of an operation of a pipeline. */
     public static Failure of(String operation, RpcStatus error) {
-        return new Failure(operation, Status.fromCodeValue(error.getCode()).withDescription(error.getMessage()), error, false);
+        return new Failure(operation, Status.fromCodeValue(error.getCode()).withDescription(error.getMessage()), error, null, false);
     }
 
     /** A failure that the client has found itself, before anything was sent. */
     public static Failure local(String operation, Status status) {
-        return new Failure(operation, status, RpcStatus.getDefaultInstance(), true);
+        return new Failure(operation, status, RpcStatus.getDefaultInstance(), null, true);
+    }
+
+    /** The time of the call ended in its last attempt. This failure with the text of the one before, which tells why. */
+    public Failure after(Failure before) {
+        String text = "the time is over; the attempt before: " + before.name() + ": " + before.message;
+        Status both = status.withDescription(text).withCause(before.status.getCause());
+        return new Failure(operation, both, RpcStatus.getDefaultInstance(), null, neverSent);
     }
 
     /** The operation, such as "PutItem". */
@@ -118,7 +153,7 @@ public final class Failure {
 
     /** Names the call in the daemon's log, or empty. */
     public String requestId() {
-        return detail == null ? "" : detail.getRequestId();
+        return requestId;
     }
 
     /** The advised pause, or zero. */
@@ -131,10 +166,14 @@ public final class Failure {
         return Optional.ofNullable(detail);
     }
 
+    private String name() {
+        return exception().isEmpty() ? code().toString() : exception();
+    }
+
     String text() {
-        String name = exception().isEmpty() ? code().toString() : exception();
-        String request = requestId().isEmpty() ? "" : " (request " + requestId() + ")";
-        return operation + ": " + name + ": " + message + request;
+        // Only of errors that the daemon has logged: these ones have it in their detail.
+        String request = idOf(detail).isEmpty() ? "" : " (request " + idOf(detail) + ")";
+        return operation + ": " + name() + ": " + message + request;
     }
 
     /** The call has certainly changed nothing. */
