@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Daemons that replace each other under load: takeover_faults.py ARMATURED [--kills N] [--pauses N] [--ends N].
+"""Daemons that replace each other under load: takeover_faults.py ARMATURED [--kills N] [--pauses N] [--ends N]
+[--osds N] [--osd_pairs N] [--outages N] [--monitors N].
 
 Three daemons share a database in RADOS; one serves, the others wait, and whichever ends is started again. Clients know all
 addresses. Writers put rising numbers, each to a key of its own; readers check that a consistent read never returns less
 than what was acknowledged before it began, whichever daemon answers. Meanwhile tables with indexes are created and deleted, a
 global index is built and deleted, and backups are made. The owner is killed, paused for longer than its lease, or
-ended in order, until each was done as often as asked for. At the end every key must have at least its acknowledged number, and every
+ended in order, and OSDs (one, two, or all) and the monitor die and come back, until each was done as often as asked for. At the end every key must have at least its acknowledged number, and every
 global index must agree with its table. Prints counts and the times of takeovers.
 
 Run by with_cluster.py.
@@ -15,6 +16,7 @@ import argparse
 import http.client
 import json
 import os
+import pathlib
 import random
 import signal
 import socket
@@ -25,6 +27,7 @@ import tempfile
 import threading
 import time
 
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools/rados-dev"
 LEASE_SECONDS = 2
 LOST_DATABASE = 75
 KEYS = 8
@@ -234,7 +237,7 @@ class Load:
                 "UpdateTable", index_update("Delete"), "ValidationException", "ResourceInUseException", "ResourceNotFoundException"
             )
             self.indexes += 1
-            made = call("CreateBackup", {"TableName": "rows", "BackupName": "backup"}, "BackupInUseException")
+            made = call("CreateBackup", {"TableName": "rows", "BackupName": "backup"}, "BackupInUseException", "LimitExceededException")
             if made and "BackupDetails" in made:
                 self.backups += 1
                 arn = made["BackupDetails"]["BackupArn"]
@@ -301,6 +304,32 @@ def inject(kind, cluster, load, takeovers):
     takeovers[kind].append(time.monotonic() - begun)
 
 
+OSDS = ("0", "1", "2")
+# The daemons of the cluster that die with each fault, and if writes must go on without them.
+CLUSTER_FAULTS = {"osd": (1, True), "osd_pair": (2, False), "outage": (3, False), "monitor": (0, True)}
+
+
+def inject_in_cluster(kind, cluster, load, takeovers):
+    """Daemons of the Ceph cluster die and come back, until a write is acknowledged."""
+    count, goes_on = CLUSTER_FAULTS[kind]
+    enough = sum(load.acknowledged) + WRITES_BETWEEN
+    await_condition("few writes", lambda: sum(load.acknowledged) >= enough, cluster, load)
+    dead = [("osd", osd) for osd in random.sample(OSDS, count)] or [("mon",)]
+
+    def tool(verb, what, *arguments):
+        subprocess.run([TOOL, f"{verb}-{what}", os.environ["ARMATURE_RADOS_DIR"], *arguments], check=True, stdout=subprocess.DEVNULL)
+
+    begun = time.monotonic()
+    for each in dead:
+        tool("stop" if each[0] == "mon" else "kill", *each)
+    if goes_on:
+        await_write(cluster, load, time.monotonic())
+    for each in dead:
+        tool("start", *each)
+    await_write(cluster, load, time.monotonic())
+    takeovers[kind].append(time.monotonic() - begun)
+
+
 def check_end(cluster, load):
     client, never = Client(cluster), threading.Event()
     for key in range(KEYS):
@@ -321,20 +350,32 @@ def check_end(cluster, load):
 
 
 def main():
-    takeovers = {"kill": [], "pause": [], "end": []}
+    counts = {
+        "kill": ARGUMENTS.kills,
+        "pause": ARGUMENTS.pauses,
+        "end": ARGUMENTS.ends,
+        "osd": ARGUMENTS.osds,
+        "osd_pair": ARGUMENTS.osd_pairs,
+        "outage": ARGUMENTS.outages,
+        "monitor": ARGUMENTS.monitors,
+    }
+    takeovers = {kind: [] for kind in counts}
     with tempfile.TemporaryDirectory() as directory:
         os.mkdir(os.path.join(directory, "backups"))
         cluster = Cluster(f"rados://{os.environ['ARMATURE_RADOS_POOL']}/faults.{os.getpid()}", directory)
         try:
             load, never = Load(cluster), threading.Event()
-            Client(cluster).call("CreateTable", table("rows"), never, ("ResourceInUseException",))
+            first = Client(cluster)
+            first.call("CreateTable", table("rows"), never, ("ResourceInUseException",))
+            while first.call("DescribeTable", {"TableName": "rows"}, never)["Table"]["TableStatus"] != "ACTIVE":
+                pass
             load.start()
             try:
                 await_write(cluster, load, time.monotonic())
-                faults = ["kill"] * ARGUMENTS.kills + ["pause"] * ARGUMENTS.pauses + ["end"] * ARGUMENTS.ends
+                faults = [kind for kind, count in counts.items() for _ in range(count)]
                 random.Random(ARGUMENTS.seed).shuffle(faults)
                 for kind in faults:
-                    inject(kind, cluster, load, takeovers)
+                    (inject_in_cluster if kind in CLUSTER_FAULTS else inject)(kind, cluster, load, takeovers)
             finally:
                 load.end()
             check_end(cluster, load)
@@ -356,6 +397,10 @@ if __name__ == "__main__":
     parser.add_argument("--kills", type=int, default=4)
     parser.add_argument("--pauses", type=int, default=3)
     parser.add_argument("--ends", type=int, default=2)
+    parser.add_argument("--osds", type=int, default=1)
+    parser.add_argument("--osd_pairs", type=int, default=0)
+    parser.add_argument("--outages", type=int, default=1)
+    parser.add_argument("--monitors", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     ARGUMENTS = parser.parse_args()
     main()

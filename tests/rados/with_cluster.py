@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Runs a program with a Ceph cluster on loopback: with_cluster.py [--cephx] PROGRAM ARGUMENT...
 
-The program learns of it from ARMATURE_RADOS_CONF, ARMATURE_RADOS_USER, ARMATURE_RADOS_POOL and ARMATURE_RADOS_DIR. An
+The program learns of it from ARMATURE_RADOS_CONF, ARMATURE_RADOS_USER, ARMATURE_RADOS_POOL and ARMATURE_RADOS_DIR. Test
+programs in C++ that start daemons put their databases into its pool, because of ARMATURE_TEST_STORE. An
 ARMATURE_RADOS_DIR that is set names a cluster that runs already, which is used and left as it is.
 
 Exit status: the program's; 77, skipped, unless ARMATURE_RADOS_TEST is 1 and Ceph's packages are installed.
@@ -43,6 +44,7 @@ def run(program, directory):
     told = subprocess.run([TOOL, "env", directory], check=True, capture_output=True, text=True).stdout
     environment = dict(os.environ, ARMATURE_RADOS_DIR=directory)
     environment.update(line.split("=", 1) for line in told.split())
+    environment["ARMATURE_TEST_STORE"] = "rados://" + environment["ARMATURE_RADOS_POOL"]
     return subprocess.run(program, env=environment, check=False).returncode
 
 

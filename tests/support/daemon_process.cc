@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -87,11 +88,12 @@ std::optional<int> WaitForEnd(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-// Reads until `end_mark`, end of file or a timeout.
-std::string ReadUntil(int fd, char end_mark) {
+// Reads until `is_enough` is true of the text, end of file or a timeout.
+template <class IsEnough>
+std::string ReadUntil(int fd, IsEnough is_enough) {
   std::string text;
   const Clock::time_point give_up = Clock::now() + kWaitMax;
-  while (text.find(end_mark) == std::string::npos && WaitReadable(fd, give_up)) {
+  while (!is_enough(text) && WaitReadable(fd, give_up)) {
     char buffer[4096];
     const ssize_t got = read(fd, buffer, sizeof buffer);
     if (got == 0) break;
@@ -99,6 +101,31 @@ std::string ReadUntil(int fd, char end_mark) {
     if (got > 0) text.append(buffer, static_cast<size_t>(got));
   }
   return text;
+}
+
+// The complete line that begins with "ready"; empty if there is none. A daemon that waits for its database writes
+// another line before.
+std::string ReadyLine(const std::string& text) {
+  const size_t begin = text.starts_with("ready ") ? 0 : text.find("\nready ");
+  if (begin == std::string::npos) return {};
+  const size_t end = text.find('\n', begin + 1);
+  return end == std::string::npos ? "" : text.substr(begin, end + 1 - begin);
+}
+
+std::string Environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Flags for a database of its own: in the directory, or in the pool that $ARMATURE_TEST_STORE names.
+std::vector<std::string> PlaceFlags(const std::string& data_dir) {
+  static std::atomic<int> last = 0;
+  const std::string pool = Environment("ARMATURE_TEST_STORE");
+  if (pool.empty()) return {"--data_dir=" + data_dir};
+  // Killed daemons keep their lease for its time.
+  return {"--store=" + pool + "/test." + std::to_string(getpid()) + "." + std::to_string(++last),
+          "--rados_conf=" + Environment("ARMATURE_RADOS_CONF"), "--rados_user=" + Environment("ARMATURE_RADOS_USER"),
+          "--lease_seconds=1"};
 }
 
 // The address after `name` in the daemon's ready line; empty if it is missing.
@@ -123,7 +150,7 @@ Ended RunDaemon(const std::vector<std::string>& flags) {
   all_flags.insert(all_flags.end(), flags.begin(), flags.end());
   const Child child = Spawn(all_flags, err_file);
   Ended ended;
-  ended.out = ReadUntil(child.out, '\0');
+  ended.out = ReadUntil(child.out, [](const std::string&) { return false; });
   close(child.out);
   const std::optional<int> exit_code = WaitForEnd(child.pid);
   ended.err = ReadFile(err_file);
@@ -137,22 +164,24 @@ Ended RunDaemon(const std::vector<std::string>& flags) {
 }
 
 DaemonProcess::DaemonProcess(std::vector<std::string> flags, client::ClientOptions security)
-    : flags_(std::move(flags)), security_(std::move(security)) {
+    : flags_(std::move(flags)), security_(std::move(security)), place_flags_(PlaceFlags(data_dir())) {
   Start();
 }
 
 DaemonProcess::~DaemonProcess() { Kill(); }
 
 void DaemonProcess::Start() {
-  std::vector<std::string> flags{"--data_dir=" + data_dir(), "--grpc_listen=127.0.0.1:0", "--http_listen=127.0.0.1:0"};
+  std::vector<std::string> flags = place_flags_;
+  for (const char* flag : {"--grpc_listen=127.0.0.1:0", "--http_listen=127.0.0.1:0"}) flags.emplace_back(flag);
   flags.insert(flags.end(), flags_.begin(), flags_.end());
   const Child child = Spawn(flags, directory_.path("stderr"));
   pid_ = child.pid;
-  const std::string line = ReadUntil(child.out, '\n');
+  const std::string text = ReadUntil(child.out, [](const std::string& read) { return !ReadyLine(read).empty(); });
   close(child.out);
-  if (line.rfind("ready ", 0) != 0 || line.back() != '\n') {
+  const std::string line = ReadyLine(text);
+  if (line.empty()) {
     Kill();
-    throw std::runtime_error("the daemon does not serve; it wrote:\n" + line + ReadStderr());
+    throw std::runtime_error("the daemon does not serve; it wrote:\n" + text + ReadStderr());
   }
   address_ = AddressIn(line, " grpc=");
   http_address_ = AddressIn(line, " http=");

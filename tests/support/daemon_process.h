@@ -28,7 +28,8 @@ std::string DaemonPath();
 // Runs the daemon with these flags until it exits. After 30 seconds kills it and throws std::runtime_error.
 Ended RunDaemon(const std::vector<std::string>& flags);
 
-// A daemon that serves on free ports of 127.0.0.1. It ends with this object, at the latest with this program.
+// A daemon that serves on free ports of 127.0.0.1. It ends with this object, at the latest with this program. With
+// $ARMATURE_TEST_STORE, rados://POOL, its database is in a namespace of its own there instead of data_dir().
 //
 // Thread-safety: thread-compatible.
 // Errors: after a timeout of 30 seconds, throws std::runtime_error with the daemon's stderr.
@@ -70,6 +71,7 @@ class DaemonProcess {
   std::vector<std::string> flags_;
   client::ClientOptions security_;
   TempDir directory_;
+  std::vector<std::string> place_flags_;
   pid_t pid_ = -1;
   std::string address_;
   std::string http_address_;
