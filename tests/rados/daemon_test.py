@@ -7,6 +7,7 @@ with its exit status and does no harm; offline commands read the database of a s
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import urllib.request
 ARMATURED, ARMATURE = sys.argv[1:3]
 LOST_DATABASE = 75
 LEASE_SECONDS = 2
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools/rados-dev"
 
 
 def place_of(name):
@@ -219,6 +221,31 @@ class DaemonTest(unittest.TestCase):
         self.assertEqual(paused.process.wait(60), LOST_DATABASE, paused.errors())
         self.assertIn("armatured: lost the database: ", paused.errors())
         self.check_items(successor, ["old", "new"])
+        self.assertEqual(successor.end(), 0, successor.errors())
+
+    def test_a_daemon_whose_write_is_not_answered_ends_and_loses_nothing(self):
+        def cluster(verb, osd):
+            subprocess.run([TOOL, verb, os.environ["ARMATURE_RADOS_DIR"], osd], check=True, stdout=subprocess.DEVNULL)
+
+        # Its lease outlasts the test: without one it would refuse the write before.
+        daemon = self.start("unanswered", "--rados_timeout_seconds=3", "--lease_seconds=20")
+        daemon.wait_until_ready()
+        self.create_table(daemon)
+        daemon.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "before"}}})
+        cluster("kill-osd", "0")
+        cluster("kill-osd", "1")
+        try:
+            # Only one of three replicas is left, so nothing can be acknowledged.
+            with self.assertRaises(OSError):
+                daemon.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "during"}}})
+            self.assertEqual(daemon.process.wait(60), LOST_DATABASE, daemon.errors())
+            self.assertIn("armatured: lost the database: ", daemon.errors())
+        finally:
+            cluster("start-osd", "0")
+            cluster("start-osd", "1")
+        successor = self.start("unanswered")
+        successor.wait_until_ready()
+        self.check_items(successor, ["before"])
         self.assertEqual(successor.end(), 0, successor.errors())
 
     def test_a_waiting_standby_ends_when_told(self):
