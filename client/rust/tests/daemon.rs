@@ -1,5 +1,5 @@
 //! Futures that are dropped, kills and restarts, against the daemon at $ARMATURED.
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use armature_client::testing::{Daemon, BINARY_VARIABLE};
 use armature_client::{
@@ -163,6 +163,16 @@ async fn many_tasks_outlive_restarts() {
         task.await.unwrap();
     }
     assert_eq!(users.scan().count().await.unwrap(), 1000);
+}
+
+/// The runtime of the test is blocked by the drop: its connections do not hear that the daemon would like to end.
+#[tokio::test]
+async fn a_dropped_daemon_ends_at_once() {
+    let Some((daemon, client)) = start() else { return };
+    users_of(&client).await;
+    let begin = Instant::now();
+    drop(daemon);
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
 }
 
 #[test]
