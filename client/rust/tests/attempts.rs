@@ -173,6 +173,25 @@ async fn deadlines_are_kept() {
 }
 
 #[tokio::test]
+async fn calls_go_to_the_next_address_if_one_is_silent_or_cannot_serve() {
+    // The system takes its connections.
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let unavailable = || status(Code::Unavailable, "ServiceUnavailable", 0);
+    let (first, calls_of_first) = fake(vec![Answer::Ok(Vec::new()), Answer::Ok(Vec::new()), unavailable()]).await;
+    let (second, calls_of_second) = fake(vec![]).await;
+    let addresses = format!("{},{first},{second}", silent.local_addr().unwrap());
+    for connections in [1, 2] {
+        let client = Client::builder(&addresses).connections(connections).build().unwrap();
+        let users = client.table::<Item>("users");
+        for _ in 0..4 {
+            users.get(item! { "id": "ann" }).timeout(Duration::from_secs(9)).await.unwrap();
+        }
+    }
+    assert_eq!(calls_of_first.lock().unwrap()[..3], ["Check", "GetItem", "GetItem"]);
+    assert_eq!(calls_of_second.lock().unwrap()[..3], ["Check", "GetItem", "GetItem"]);
+}
+
+#[tokio::test]
 async fn strangers_are_no_daemons() {
     for greeting in
         [&b""[..], b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x00\xff\xff\xff\x04garbage", &[0x16, 3, 1, 0, 5, 1]]
