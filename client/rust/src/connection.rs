@@ -242,13 +242,25 @@ impl Route {
         };
         let name = name.as_deref().unwrap_or(host).to_owned();
         let name = tokio_rustls::rustls::pki_types::ServerName::try_from(name).map_err(io::Error::other)?;
-        Ok(Box::new(tokio_rustls::TlsConnector::from(config.clone()).connect(name, stream).await?))
+        match tokio_rustls::TlsConnector::from(config.clone()).connect(name, stream).await {
+            Ok(encrypted) => Ok(Box::new(encrypted)),
+            Err(error) if is_plain_answer(&error) => Err(io::Error::other("the daemon answers without TLS")),
+            Err(error) => Err(error),
+        }
     }
 
     #[cfg(not(feature = "tls"))]
     async fn encrypt(&self, _host: &str, stream: TcpStream) -> io::Result<Box<dyn Wire>> {
         Ok(Box::new(stream))
     }
+}
+
+/// The other side speaks, but not TLS.
+#[cfg(feature = "tls")]
+fn is_plain_answer(error: &io::Error) -> bool {
+    use tokio_rustls::rustls::{Error, InvalidMessage};
+    let reason = error.get_ref().and_then(|reason| reason.downcast_ref());
+    matches!(reason, Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
 }
 
 /// Makes sure that somebody answers: the system also takes connections for a daemon that is paused. Health checks need no credentials,

@@ -209,6 +209,51 @@ async fn strangers_are_no_daemons() {
     }
 }
 
+#[cfg(feature = "tls")]
+#[tokio::test]
+async fn a_daemon_without_tls_is_named() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let builder = Client::builder(listener.local_addr().unwrap().to_string()).retry(Retry::none());
+    let client = match builder.tls(armature_client::Tls::new()).build() {
+        Err(Error::Setup(reason)) => return eprintln!("skipped: {reason}"),
+        client => client.unwrap(),
+    };
+    tokio::spawn(async move {
+        // Settings of HTTP/2.
+        listener.accept().await.unwrap().0.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.unwrap();
+    });
+    let failed = client.table::<Item>("users").get(item! { "id": "ann" }).await.unwrap_err();
+    assert!(failed.to_string().ends_with("the daemon answers without TLS"), "{failed}");
+}
+
+#[tokio::test]
+async fn variants_of_errors_are_errors() {
+    fn text_of(error: &impl std::error::Error) -> String {
+        error.to_string()
+    }
+    let answers = vec![
+        status(Code::FailedPrecondition, "ConditionalCheckFailedException", 0),
+        status(Code::Aborted, "TransactionCanceledException", 0),
+    ];
+    let (address, _) = fake(answers).await;
+    let client = Client::new(address).unwrap();
+    let users = client.table::<Item>("users");
+    match users.put(&item! { "id": "ann" }).condition("attribute_not_exists(id)").await.unwrap_err() {
+        Error::ConditionFailed(failed) => assert!(text_of(&*failed).starts_with("PutItem: Conditional")),
+        other => panic!("{other}"),
+    }
+    let mut transaction = client.transaction();
+    transaction.put("users", &item! { "id": "ann" });
+    match transaction.commit().await.unwrap_err() {
+        Error::TransactionCanceled(cancelled) => assert!(text_of(&*cancelled).starts_with("TransactWriteItems: ")),
+        other => panic!("{other}"),
+    }
+    match users.delete(item! { "id": "ann" }).condition(expr("a = $b")).await.unwrap_err() {
+        Error::Argument(refused) => assert!(text_of(&refused).starts_with("$b: ")),
+        other => panic!("{other}"),
+    }
+}
+
 #[tokio::test]
 async fn answers_that_are_none_are_errors() {
     let (address, _) = fake(vec![Answer::Ok(vec![0xff; 7]), Answer::Ok(vec![0xff; 7])]).await;
