@@ -53,7 +53,7 @@ pub struct BatchWriteError {
 
 impl fmt::Display for BatchWriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {} writes are dropped", self.error, self.dropped.len())
+        write!(f, "{}; dropped writes: {}", self.error, self.dropped.len())
     }
 }
 

@@ -71,8 +71,9 @@ pub(crate) struct Encoded {
 }
 
 impl Client {
-    /// Returns a client of the daemon at an address: "host:port" or "unix:/path". Several addresses of one daemon are separated by
-    /// commas: they are tried in their order until one can be connected.
+    /// Returns a client of the daemon at an address: "host:port" or "unix:/path". Several addresses of one database, of which one
+    /// daemon serves at a time, are separated by commas: calls go to the one that was reached last, and to the next one if that
+    /// does not answer or cannot serve.
     ///
     /// It does not connect; the first call does, and a later one after the connection was lost. Calls need a runtime of tokio.
     pub fn new(address: impl Into<String>) -> Result<Self> {
@@ -305,6 +306,7 @@ impl Channels {
             Err(_) => return Err(too_late(operation, true)),
         };
         let sent = service.sent();
+        let address = service.address();
         let mut grpc = client_of(service);
         let mut request = tonic::Request::new(call.body.clone());
         *request.metadata_mut() = call.metadata.clone();
@@ -314,6 +316,9 @@ impl Channels {
         match tokio::time::timeout_at(call.deadline, grpc.unary(request, path, Raw)).await {
             Ok(Ok(answer)) => Ok(answer.into_inner()),
             Ok(Err(status)) => {
+                if status.code() == Code::Unavailable {
+                    self.leave(address);
+                }
                 Err(Box::new(error_of(operation, &status, !sent.load(Ordering::Acquire), call.deadline)))
             }
             Err(_) => Err(too_late(operation, !sent.load(Ordering::Acquire))),
@@ -335,15 +340,19 @@ pub(crate) fn add_agent(metadata: &mut MetadataMap) {
 /// The error of a status. One that the network has made, not the daemon, is UNAVAILABLE.
 pub(crate) fn error_of(operation: &'static str, status: &Status, never_sent: bool, deadline: Instant) -> CallError {
     let mut error = CallError::new(operation, status, never_sent);
-    let of_network = std::error::Error::source(status);
-    if let (Some(reason), None) = (of_network, &error.exception) {
+    if let (Some(reason), None) = (error_of_network(status), &error.exception) {
         if Instant::now() >= deadline {
             return *too_late(operation, never_sent);
         }
         error.code = Code::Unavailable;
-        error.message = format!("the connection is lost: {}", deepest(reason));
+        error.message = format!("the connection is lost: {reason}");
     }
     error
+}
+
+/// The reason of a status that the network has made, not the daemon.
+pub(crate) fn error_of_network(status: &Status) -> Option<String> {
+    std::error::Error::source(status).map(deepest)
 }
 
 fn deepest(error: &dyn std::error::Error) -> String {

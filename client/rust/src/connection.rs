@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::client::conn::http2::{self, SendRequest};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tonic::body::Body;
 
+use crate::client::{client_of, error_of_network, Raw};
 use crate::Error;
 
 /// Time for the connection to one of several addresses, and to a single one.
@@ -25,6 +26,10 @@ const STREAM_WINDOW_BYTES: u32 = 2 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 8 << 20;
 /// After this time without an answer of its network stack, a machine is given up. The daemon does not see that.
 const DEAD_AFTER: Duration = Duration::from_secs(20);
+/// With several addresses: pings while calls wait, and the time for their answers. Another daemon may have taken over from one that is
+/// paused, whose network stack still answers.
+const PING_INTERVAL: Duration = Duration::from_secs(5);
+const PING_TIME: Duration = Duration::from_secs(5);
 
 /// An address of the daemon.
 #[derive(Clone, Debug)]
@@ -58,15 +63,24 @@ impl Address {
     }
 }
 
-/// The way to the daemon, constant after the client was made.
+/// The way to the daemon.
 pub(crate) struct Route {
     pub(crate) addresses: Vec<Address>,
+    /// The number of the address that is tried first: the one that was reached last, or the one behind it if that was lost.
+    pub(crate) first: AtomicUsize,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<(Arc<tokio_rustls::rustls::ClientConfig>, Option<String>)>,
 }
 
 /// The result of an attempt to connect, which all waiting calls share.
-type Connected = Result<SendRequest<Body>, Arc<str>>;
+type Connected = Result<Sender, Arc<str>>;
+
+#[derive(Clone)]
+struct Sender {
+    requests: SendRequest<Body>,
+    /// The number of its address.
+    address: usize,
+}
 
 /// A connection that is made when it is needed.
 struct Connection {
@@ -76,12 +90,13 @@ struct Connection {
 
 #[derive(Default)]
 struct State {
-    sender: Option<SendRequest<Body>>,
+    sender: Option<Sender>,
     connecting: Option<watch::Receiver<Option<Connected>>>,
 }
 
 /// Connections, which the calls use in turns.
 pub(crate) struct Channels {
+    route: Arc<Route>,
     connections: Vec<Connection>,
     turn: AtomicUsize,
 }
@@ -90,7 +105,7 @@ impl Channels {
     pub(crate) fn new(route: Route, count: usize) -> Self {
         let route = Arc::new(route);
         let connections = (0..count).map(|_| Connection { route: route.clone(), state: Arc::default() }).collect();
-        Self { connections, turn: AtomicUsize::new(0) }
+        Self { route, connections, turn: AtomicUsize::new(0) }
     }
 
     /// Returns a service over a connection. Errors: the reason why there is none; nothing was sent.
@@ -99,8 +114,21 @@ impl Channels {
             1 => 0,
             count => self.turn.fetch_add(1, Ordering::Relaxed) % count,
         };
-        let sender = self.connections[turn].sender().await?;
-        Ok(Http { sender, sent: Arc::new(AtomicBool::new(false)) })
+        Ok(Http::new(self.connections[turn].sender().await?))
+    }
+
+    /// The daemon at an address cannot serve. If there are others, later calls try those first: it may have been replaced.
+    pub(crate) fn leave(&self, address: usize) {
+        if self.route.addresses.len() == 1 {
+            return;
+        }
+        self.route.leave(address);
+        for connection in &self.connections {
+            let mut state = connection.state.lock().expect("no panic with the lock");
+            if state.sender.as_ref().is_some_and(|sender| sender.address == address) {
+                state.sender = None;
+            }
+        }
     }
 }
 
@@ -109,7 +137,7 @@ impl Connection {
     async fn sender(&self) -> Connected {
         let mut result = {
             let mut state = self.state.lock().expect("no panic with the lock");
-            if let Some(sender) = state.sender.as_ref().filter(|sender| !sender.is_closed()) {
+            if let Some(sender) = state.sender.as_ref().filter(|sender| !sender.requests.is_closed()) {
                 return Ok(sender.clone());
             }
             match &state.connecting {
@@ -144,30 +172,51 @@ trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
 impl Route {
-    /// Tries the addresses in their order.
-    async fn connect(&self) -> io::Result<SendRequest<Body>> {
-        let patience = if self.addresses.len() > 1 { CONNECT_TIME_OF_SEVERAL } else { CONNECT_TIME };
+    /// Tries the addresses, each once.
+    async fn connect(self: &Arc<Self>) -> io::Result<Sender> {
+        let count = self.addresses.len();
+        let patience = if count > 1 { CONNECT_TIME_OF_SEVERAL } else { CONNECT_TIME };
+        let first = self.first.load(Ordering::Relaxed);
         let mut last = io::Error::other("there is no address");
-        for address in &self.addresses {
-            let connected = tokio::time::timeout(patience, self.connect_to(address)).await;
+        for number in (first..count).chain(0..first) {
+            let address = &self.addresses[number];
+            let connected = tokio::time::timeout(patience, self.connect_to(number)).await;
             match connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
-                Ok(sender) => return Ok(sender),
+                Ok(sender) => {
+                    self.first.store(number, Ordering::Relaxed);
+                    return Ok(sender);
+                }
                 Err(error) => last = io::Error::new(error.kind(), format!("cannot connect to {address}: {error}")),
             }
         }
         Err(last)
     }
 
-    async fn connect_to(&self, address: &Address) -> io::Result<SendRequest<Body>> {
-        let wire = self.open(address).await?;
-        let (sender, connection) = http2::Builder::new(TokioExecutor::new())
-            .initial_stream_window_size(STREAM_WINDOW_BYTES)
-            .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
-            .handshake(TokioIo::new(wire))
-            .await
-            .map_err(io::Error::other)?;
+    /// Makes the next address the first one, unless that was done before.
+    fn leave(&self, address: usize) {
+        let next = (address + 1) % self.addresses.len();
+        let _ = self.first.compare_exchange(address, next, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    async fn connect_to(self: &Arc<Self>, address: usize) -> io::Result<Sender> {
+        let wire = self.open(&self.addresses[address]).await?;
+        let has_others = self.addresses.len() > 1;
+        let mut builder = http2::Builder::new(TokioExecutor::new());
+        builder.initial_stream_window_size(STREAM_WINDOW_BYTES).initial_connection_window_size(CONNECTION_WINDOW_BYTES);
+        if has_others {
+            builder.timer(TokioTimer::new()).keep_alive_interval(PING_INTERVAL).keep_alive_timeout(PING_TIME);
+        }
+        let (requests, connection) = builder.handshake(TokioIo::new(wire)).await.map_err(io::Error::other)?;
+        let route = self.clone();
         // It ends with the connection, or with the last sender. Calls get its errors.
-        tokio::spawn(connection);
+        tokio::spawn(async move {
+            let _ = connection.await;
+            route.leave(address);
+        });
+        let sender = Sender { requests, address };
+        if has_others {
+            check(&sender).await?;
+        }
         Ok(sender)
     }
 
@@ -193,7 +242,11 @@ impl Route {
         };
         let name = name.as_deref().unwrap_or(host).to_owned();
         let name = tokio_rustls::rustls::pki_types::ServerName::try_from(name).map_err(io::Error::other)?;
-        Ok(Box::new(tokio_rustls::TlsConnector::from(config.clone()).connect(name, stream).await?))
+        match tokio_rustls::TlsConnector::from(config.clone()).connect(name, stream).await {
+            Ok(encrypted) => Ok(Box::new(encrypted)),
+            Err(error) if is_plain_answer(&error) => Err(io::Error::other("the daemon answers without TLS")),
+            Err(error) => Err(error),
+        }
     }
 
     #[cfg(not(feature = "tls"))]
@@ -202,7 +255,26 @@ impl Route {
     }
 }
 
-/// Lets the system notice that the other machine is gone. gRPC's own pings would be too many for the daemon.
+/// The other side speaks, but not TLS.
+#[cfg(feature = "tls")]
+fn is_plain_answer(error: &io::Error) -> bool {
+    use tokio_rustls::rustls::{Error, InvalidMessage};
+    let reason = error.get_ref().and_then(|reason| reason.downcast_ref());
+    matches!(reason, Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
+}
+
+/// Makes sure that somebody answers: the system also takes connections for a daemon that is paused. Health checks need no credentials,
+/// and any answer will do.
+async fn check(sender: &Sender) -> io::Result<()> {
+    let path = http::uri::PathAndQuery::from_static("/grpc.health.v1.Health/Check");
+    let request = tonic::Request::new(bytes::Bytes::new());
+    match client_of(Http::new(sender.clone())).unary(request, path, Raw).await {
+        Err(status) => error_of_network(&status).map_or(Ok(()), |reason| Err(io::Error::other(reason))),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Lets the system notice that the other machine is gone.
 fn watch_peer(stream: &TcpStream) -> io::Result<()> {
     let socket = SockRef::from(stream);
     socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(DEAD_AFTER))?;
@@ -222,11 +294,20 @@ impl std::fmt::Display for Address {
 
 /// The service for one call over a connection.
 pub(crate) struct Http {
-    sender: SendRequest<Body>,
+    sender: Sender,
     sent: Arc<AtomicBool>,
 }
 
 impl Http {
+    fn new(sender: Sender) -> Self {
+        Self { sender, sent: Arc::new(AtomicBool::new(false)) }
+    }
+
+    /// The number of the address it goes to.
+    pub(crate) fn address(&self) -> usize {
+        self.sender.address
+    }
+
     /// Whether the request may have reached the daemon, also after the call was dropped.
     pub(crate) fn sent(&self) -> Arc<AtomicBool> {
         self.sent.clone()
@@ -245,7 +326,7 @@ impl tower_service::Service<http::Request<Body>> for Http {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         self.sent.store(true, Ordering::Release);
         let sent = self.sent.clone();
-        let answer = self.sender.try_send_request(request);
+        let answer = self.sender.requests.try_send_request(request);
         Box::pin(async move {
             answer.await.map_err(|mut failed| {
                 // The connection has given the request back: it had ended before.

@@ -158,12 +158,12 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ConditionFailed(failed) => failed.call.fmt(f),
-            Self::TransactionCanceled(cancelled) => cancelled.call.fmt(f),
+            Self::ConditionFailed(failed) => failed.fmt(f),
+            Self::TransactionCanceled(cancelled) => cancelled.fmt(f),
             Self::OutcomeUnknown(last) => write!(f, "{last}; the write may have been applied or not"),
             Self::Call(call) => call.fmt(f),
             Self::BatchWrite(failed) => failed.fmt(f),
-            Self::Argument(refused) => write!(f, "{}: {}", refused.argument, refused.reason),
+            Self::Argument(refused) => refused.fmt(f),
             Self::Encode(error) => error.fmt(f),
             Self::Decode(error) => error.fmt(f),
             Self::Timeout(missing) => write!(f, "the deadline has passed: {missing}"),
@@ -196,6 +196,30 @@ impl fmt::Display for CallError {
 }
 
 impl std::error::Error for CallError {}
+
+impl fmt::Display for ConditionFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.call.fmt(f)
+    }
+}
+
+impl std::error::Error for ConditionFailed {}
+
+impl fmt::Display for TransactionCanceled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.call.fmt(f)
+    }
+}
+
+impl std::error::Error for TransactionCanceled {}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.argument, self.reason)
+    }
+}
+
+impl std::error::Error for ArgumentError {}
 
 /// google.rpc.RetryInfo, whose duration has seconds and nanoseconds.
 #[derive(Clone, PartialEq, Message)]

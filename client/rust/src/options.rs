@@ -1,5 +1,6 @@
 //! Settings of a client.
 use std::fmt;
+use std::sync::atomic::AtomicUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,6 +131,7 @@ impl ClientBuilder {
         }
         let route = Route {
             addresses,
+            first: AtomicUsize::new(0),
             #[cfg(feature = "tls")]
             tls: match &self.tls {
                 Some(tls) => Some((tls.load()?, tls.server_name.clone())),

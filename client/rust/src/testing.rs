@@ -35,7 +35,7 @@ pub struct DaemonBuilder {
 }
 
 /// A daemon on a loopback address with a free port. It ends when it is dropped, and with this process; then its temporary directory
-/// is removed, too.
+/// is removed, too. One with a directory of its own is stopped in an orderly way when it is dropped: see [`Daemon::stop`].
 #[derive(Debug)]
 pub struct Daemon {
     binary: PathBuf,
@@ -126,7 +126,7 @@ impl Daemon {
         &self.directory
     }
 
-    /// A client with default settings.
+    /// A client with default settings. A daemon with TLS or credentials needs another one: [`Client::builder`].
     pub fn client(&self) -> Client {
         Client::new(&self.address).expect("the address is valid")
     }
@@ -189,6 +189,9 @@ impl Daemon {
     }
 
     /// Ends the daemon by SIGTERM and waits until it has ended. Data and address stay.
+    ///
+    /// The wait blocks the thread. Clients close their connections at once if their runtime has another thread, as with
+    /// `#[tokio::test(flavor = "multi_thread")]`; otherwise the daemon waits for them, for `--drain_seconds` (10).
     pub fn stop(&mut self) -> io::Result<()> {
         if self.process.is_none() {
             return Ok(());
@@ -221,7 +224,8 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        let _ = self.stop();
+        // An orderly stop would wait for clients whose runtime this thread blocks, and the data is of no more use.
+        let _ = if self.temporary.is_some() { self.kill() } else { self.stop() };
         self.guard.end();
         if let Some(temporary) = &self.temporary {
             // The guard has removed it, if it could.

@@ -173,6 +173,25 @@ async fn deadlines_are_kept() {
 }
 
 #[tokio::test]
+async fn calls_go_to_the_next_address_if_one_is_silent_or_cannot_serve() {
+    // The system takes its connections.
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let unavailable = || status(Code::Unavailable, "ServiceUnavailable", 0);
+    let (first, calls_of_first) = fake(vec![Answer::Ok(Vec::new()), Answer::Ok(Vec::new()), unavailable()]).await;
+    let (second, calls_of_second) = fake(vec![]).await;
+    let addresses = format!("{},{first},{second}", silent.local_addr().unwrap());
+    for connections in [1, 2] {
+        let client = Client::builder(&addresses).connections(connections).build().unwrap();
+        let users = client.table::<Item>("users");
+        for _ in 0..4 {
+            users.get(item! { "id": "ann" }).timeout(Duration::from_secs(9)).await.unwrap();
+        }
+    }
+    assert_eq!(calls_of_first.lock().unwrap()[..3], ["Check", "GetItem", "GetItem"]);
+    assert_eq!(calls_of_second.lock().unwrap()[..3], ["Check", "GetItem", "GetItem"]);
+}
+
+#[tokio::test]
 async fn strangers_are_no_daemons() {
     for greeting in
         [&b""[..], b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x00\xff\xff\xff\x04garbage", &[0x16, 3, 1, 0, 5, 1]]
@@ -187,6 +206,51 @@ async fn strangers_are_no_daemons() {
         let client = Client::builder(address).retry(Retry { max_attempts: 3, ..Retry::default() }).build().unwrap();
         let got = client.table::<Item>("users").get(item! { "id": "ann" }).await;
         assert_eq!(got.unwrap_err().call().unwrap().code, Code::Unavailable, "{greeting:?}");
+    }
+}
+
+#[cfg(feature = "tls")]
+#[tokio::test]
+async fn a_daemon_without_tls_is_named() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let builder = Client::builder(listener.local_addr().unwrap().to_string()).retry(Retry::none());
+    let client = match builder.tls(armature_client::Tls::new()).build() {
+        Err(Error::Setup(reason)) => return eprintln!("skipped: {reason}"),
+        client => client.unwrap(),
+    };
+    tokio::spawn(async move {
+        // Settings of HTTP/2.
+        listener.accept().await.unwrap().0.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.unwrap();
+    });
+    let failed = client.table::<Item>("users").get(item! { "id": "ann" }).await.unwrap_err();
+    assert!(failed.to_string().ends_with("the daemon answers without TLS"), "{failed}");
+}
+
+#[tokio::test]
+async fn variants_of_errors_are_errors() {
+    fn text_of(error: &impl std::error::Error) -> String {
+        error.to_string()
+    }
+    let answers = vec![
+        status(Code::FailedPrecondition, "ConditionalCheckFailedException", 0),
+        status(Code::Aborted, "TransactionCanceledException", 0),
+    ];
+    let (address, _) = fake(answers).await;
+    let client = Client::new(address).unwrap();
+    let users = client.table::<Item>("users");
+    match users.put(&item! { "id": "ann" }).condition("attribute_not_exists(id)").await.unwrap_err() {
+        Error::ConditionFailed(failed) => assert!(text_of(&*failed).starts_with("PutItem: Conditional")),
+        other => panic!("{other}"),
+    }
+    let mut transaction = client.transaction();
+    transaction.put("users", &item! { "id": "ann" });
+    match transaction.commit().await.unwrap_err() {
+        Error::TransactionCanceled(cancelled) => assert!(text_of(&*cancelled).starts_with("TransactWriteItems: ")),
+        other => panic!("{other}"),
+    }
+    match users.delete(item! { "id": "ann" }).condition(expr("a = $b")).await.unwrap_err() {
+        Error::Argument(refused) => assert!(text_of(&refused).starts_with("$b: ")),
+        other => panic!("{other}"),
     }
 }
 

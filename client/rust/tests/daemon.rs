@@ -1,5 +1,5 @@
 //! Futures that are dropped, kills and restarts, against the daemon at $ARMATURED.
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use armature_client::testing::{Daemon, BINARY_VARIABLE};
 use armature_client::{
@@ -163,6 +163,34 @@ async fn many_tasks_outlive_restarts() {
         task.await.unwrap();
     }
     assert_eq!(users.scan().count().await.unwrap(), 1000);
+}
+
+#[tokio::test]
+async fn calls_leave_a_paused_daemon_for_another_address() {
+    let Some((first, _)) = start() else { return };
+    let (second, _) = start().expect("there is one");
+    users_of(&first.client()).await;
+    let users = users_of(&second.client()).await;
+    users.put(&item! { "id": "ann" }).await.unwrap();
+    let client = Client::new(format!("{},{}", first.address(), second.address())).unwrap();
+    let users = client.table::<Item>("users");
+    assert_eq!(users.get(item! { "id": "ann" }).await.unwrap(), None);
+    first.signal("STOP").unwrap();
+    // It takes a moment to stop.
+    let begin = Instant::now();
+    while users.get(item! { "id": "ann" }).timeout(Duration::from_secs(30)).await.unwrap().is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no answer is that of the second daemon");
+    }
+}
+
+/// The runtime of the test is blocked by the drop: its connections do not hear that the daemon would like to end.
+#[tokio::test]
+async fn a_dropped_daemon_ends_at_once() {
+    let Some((daemon, client)) = start() else { return };
+    users_of(&client).await;
+    let begin = Instant::now();
+    drop(daemon);
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
 }
 
 #[test]
