@@ -196,7 +196,8 @@ test('after the deadline a read has failed, and the outcome of a write is unknow
   const never = () => new Promise(() => undefined);
   await withFake({ getItem: never, updateItem: never, putItem: never }, { timeoutMs: 50 }, async (client) => {
     await assert.rejects(client.getItem({ tableName: 't', key: { id: 1 } }), DeadlineExceededError);
-    for (const [call, isSafeToRepeat] of [[client.putItem(PUT), true], [client.updateItem(UPDATE), false]]) {
+    // Each call begins when it is awaited: a promise that rejects before somebody waits for it ends the test.
+    for (const [call, isSafeToRepeat] of [[() => client.putItem(PUT), true], [() => client.updateItem(UPDATE), false]]) {
       await assert.rejects(call, (error) => error instanceof OutcomeUnknownError && error.cause instanceof DeadlineExceededError &&
         error.isSafeToRepeat === isSafeToRepeat);
     }
