@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "daemon/http/site_rules.h"
+#include "daemon/net/listening_socket.h"
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -135,7 +136,7 @@ absl::Status CheckListeners(const RawConfig& raw) {
                      "must be HOST:PORT, [IPV6]:PORT or off; port 0 picks a free one");
   }
   if (raw.grpc_listen == kOff) return absl::OkStatus();
-  const bool is_socket = raw.grpc_listen.starts_with("unix:");
+  const bool is_socket = raw.grpc_listen.starts_with(kUnixPrefix);
   if (!is_socket && !HasPort(raw.grpc_listen)) {
     return FlagError("grpc_listen", raw.grpc_listen,
                      "must be HOST:PORT, [IPV6]:PORT, unix:PATH or off; port 0 picks a free one");
@@ -247,7 +248,8 @@ bool IsLoopback(std::string_view address) {
   // Digits and dots only, because 127.example.org is an ordinary name.
   const std::string_view host = address.substr(0, address.rfind(':'));
   const bool is_127 = host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
-  return is_127 || address.starts_with("localhost:") || address.starts_with("[::1]:") || address.starts_with("unix:");
+  return is_127 || address.starts_with("localhost:") || address.starts_with("[::1]:") ||
+         address.starts_with(kUnixPrefix);
 }
 
 absl::Status CheckDescriptorLimit(uint64_t limit, const Config& config) {
@@ -287,7 +289,7 @@ absl::Status ReadPlace(const RawConfig& raw, Config* config) {
   }
   ARM_RETURN_IF_ERROR(CheckRange("lease_seconds", raw.lease_seconds, 1, 300));
   ARM_RETURN_IF_ERROR(CheckRange("rados_timeout_seconds", raw.rados_timeout_seconds, 0, 3600));
-  ARM_RETURN_IF_ERROR(CheckRange("sst_cache_mb", raw.sst_cache_mb, 64, 1 << 24));
+  ARM_RETURN_IF_ERROR(CheckRange("sst_cache_mb", raw.sst_cache_mb, 512, 1 << 24));
   config->place_options.copies_directory = raw.sst_cache_dir;
   config->place_options.copies_bytes_max = static_cast<uint64_t>(raw.sst_cache_mb) << 20;
   config->place_options.rados_conf = raw.rados_conf;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -30,6 +31,7 @@
 #include "daemon/config.h"
 #include "daemon/flags.h"
 #include "daemon/metrics/metric_table.h"
+#include "daemon/net/listening_socket.h"
 #include "daemon/server.h"
 #include "glog/logging.h"
 #include "storage/base/did_you_mean.h"
@@ -57,9 +59,10 @@ ABSL_FLAG(
     std::string, sst_cache_dir, "",
     "With --store: local directory for copies of table files, so that reads need no round trip to the cluster. May "
     "be deleted at any time. Empty: no copies. Fixed at start.");
-ABSL_FLAG(int64_t, sst_cache_mb, 10'240,
-          "Limit in MiB on the copies in --sst_cache_dir, 64 to 16777216; those used least recently go first. Fixed at "
-          "start.");
+ABSL_FLAG(
+    int64_t, sst_cache_mb, 10'240,
+    "Limit in MiB on the copies in --sst_cache_dir, 512 to 16777216; those used least recently go first. A file of "
+    "more than a quarter is not copied. Fixed at start.");
 ABSL_FLAG(std::string, advertise, "",
           "With --store: host under which clients reach this daemon, as daemons that wait for the database tell it. "
           "Empty: that of --http_listen and --grpc_listen, or the name of this machine. Fixed at start.");
@@ -376,9 +379,8 @@ void PrintHelp() {
 
 // A Unix socket is no file of the database: its users are those that the operator's umask and its directory permit.
 void OpenSocket(std::string_view address, unsigned given_umask) {
-  constexpr std::string_view kUnix = "unix:";
-  if (!address.starts_with(kUnix)) return;
-  const std::string path(address.substr(kUnix.size()));
+  if (!address.starts_with(armature::daemon::kUnixPrefix)) return;
+  const std::string path(address.substr(armature::daemon::kUnixPrefix.size()));
   if (chmod(path.c_str(), 0777 & ~given_umask) != 0) PLOG(WARNING) << "server: cannot set the mode of " << path;
 }
 
@@ -425,9 +427,10 @@ void NotifyServiceManager(std::string_view state) {
   if (fd >= 0) close(fd);
 }
 
-// Exit status of a daemon that has lost its database to another one. A service manager may start it again: it then
-// waits as the standby.
+// Exit status of a daemon that has lost its database to another one, or handed it over. A service manager may start it
+// again: it then waits as the standby.
 constexpr int kLostDatabase = 75;
+std::atomic<bool> is_handing_over = false;
 
 // Time for the end of the database in RADOS after the last call. A cluster that does not answer must not hold up the
 // end of the process for ever.
@@ -438,6 +441,12 @@ void EndLost(std::string_view reason) {
   std::fprintf(stderr, "armatured: lost the database: %.*s\n", static_cast<int>(reason.size()), reason.data());
   std::fflush(stderr);
   _exit(kLostDatabase);
+}
+
+// Ends the daemon as SIGTERM does.
+void EndHandingOver() {
+  is_handing_over.store(true);
+  kill(getpid(), SIGTERM);
 }
 
 // True if a signal waits that ends the daemon.
@@ -487,6 +496,7 @@ void StopWithin(armature::daemon::Server* server, absl::Duration drain_time, boo
 int Run(const armature::daemon::RawConfig& raw, armature::daemon::Config config, const sigset_t& signals) {
   const bool is_rados = !raw.store.empty();
   config.place_options.on_lost = EndLost;
+  config.place_options.on_handover = EndHandingOver;
   config.place_options.is_cancelled = IsToldToEnd;
   config.takes_reload = TakesHangup;
   if (is_rados) {
@@ -501,7 +511,9 @@ int Run(const armature::daemon::RawConfig& raw, armature::daemon::Config config,
         // A service manager must not take the wait for a start that fails.
         if (!std::exchange(was_standby, true)) NotifyServiceManager("READY=1\nSTATUS=standby");
       });
-  if (!server.ok() && is_rados && IsToldToEnd()) return 0;
+  // Nothing was found wrong with the database: the wait was ended.
+  const bool is_wait_over = absl::IsFailedPrecondition(server.status()) || absl::IsUnavailable(server.status());
+  if (is_wait_over && is_rados && IsToldToEnd()) return is_handing_over.load() ? kLostDatabase : 0;
   if (!server.ok()) return Refuse(server.status());
   if (raw.insecure) LOG(WARNING) << "server: insecure, every client that reaches the address can read and write";
   OpenSocket((*server)->grpc_address(), given_umask);
@@ -512,7 +524,7 @@ int Run(const armature::daemon::RawConfig& raw, armature::daemon::Config config,
   LOG(INFO) << "server: got signal=" << received;
   NotifyServiceManager("STOPPING=1");
   StopWithin(server->get(), config.drain_time, is_rados);
-  return 0;
+  return is_handing_over.load() ? kLostDatabase : 0;
 }
 
 }  // namespace

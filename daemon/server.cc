@@ -34,6 +34,7 @@
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/resource_quota.h"
 #include "storage/base/api_error.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/thread_pool.h"
 
@@ -57,10 +58,8 @@ constexpr int kIdleMs = 600'000;
 // No client may use up the memory of requests and answers: it takes so many to do it.
 constexpr size_t kClientsAtLeast = 2;
 
+constexpr absl::Duration kStandbyPoll = absl::Seconds(1);
 constexpr int64_t kNsPerMs = 1'000'000;
-constexpr std::string_view kUnixPrefix = "unix:";
-constexpr size_t kMetricsConnectionsMax = 64;
-constexpr size_t kMetricsBodyBytesMax = 1024;
 
 // Methods without authentication, for load balancers. The answer contains only the serving status.
 constexpr std::array<std::string_view, 2> kOpenMethods = {HealthService::kCheck, HealthService::kWatch};
@@ -106,6 +105,8 @@ struct Server::Impl {
   std::unique_ptr<MemoryBudget> memory;
   std::unique_ptr<TlsContextKeeper> http_tls;
   bool has_waited = false;
+  int64_t next_standby_ns = 0;       // earliest next attempt to start the standby
+  absl::Status standby_start;        // result of the last one
   std::unique_ptr<Standby> standby;  // until this daemon serves; null: it did not have to wait
   std::unique_ptr<place::Place> place;
   std::unique_ptr<store::Database> database;
@@ -269,12 +270,7 @@ absl::Status Server::Impl::StartMetrics(const Config& config) {
                      .audit = audit.get()},
       // On other addresses than loopback the scraper may use any name.
       SitesOf(config, config.metrics_listen, /*is_tls=*/false, /*checks_host=*/IsLoopback(config.metrics_listen)));
-  HttpServerOptions options;
-  options.listen = config.metrics_listen;
-  options.io_threads = 1;
-  options.connections_max = kMetricsConnectionsMax;
-  options.limits.body_bytes_max = kMetricsBodyBytesMax;
-  ARM_ASSIGN_OR_RETURN(metrics, HttpServer::Start(options, metrics_front.get()));
+  ARM_ASSIGN_OR_RETURN(metrics, HttpServer::Start(OperatorsOptions(config.metrics_listen), metrics_front.get()));
   metrics_address = metrics->address();
   LOG(INFO) << "server: serving metrics=" << metrics_address;
   return absl::OkStatus();
@@ -301,10 +297,13 @@ absl::Status Server::Impl::StartStandby(const Config& config) {
 void Server::Impl::Wait(const Config& config, const std::string& service, const OnStandby& on_standby) {
   const bool is_first = !std::exchange(has_waited, true);
   if (is_first && on_standby != nullptr) on_standby(nullptr);
-  if (standby == nullptr) {
+  if (standby == nullptr && MonotonicNs() >= next_standby_ns) {
+    // Tried again: another process may give an address free. The database may be ours before.
+    next_standby_ns = MonotonicAfter(kStandbyPoll);
     const absl::Status started = StartStandby(config);
-    // Tried again: another process may end. The database may be ours before.
-    if (!started.ok() && is_first) LOG(WARNING) << "server: the standby does not answer yet: " << started;
+    if (!started.ok() && started != standby_start)
+      LOG(WARNING) << "server: the standby does not answer yet: " << started;
+    standby_start = started;
     if (started.ok() && on_standby != nullptr) on_standby(standby.get());
   }
   if (standby != nullptr) standby->SetOwner(service);

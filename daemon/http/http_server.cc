@@ -199,6 +199,17 @@ IoLoop& Listener::LeastLoaded() {
 
 }  // namespace
 
+HttpServerOptions OperatorsOptions(const std::string& listen) {
+  constexpr size_t kConnectionsMax = 64;
+  constexpr size_t kBodyBytesMax = 1024;
+  HttpServerOptions options;
+  options.listen = listen;
+  options.io_threads = 1;
+  options.connections_max = kConnectionsMax;
+  options.limits.body_bytes_max = kBodyBytesMax;
+  return options;
+}
+
 struct HttpServer::Impl {
   std::shared_ptr<ServerState> state;
   std::vector<std::shared_ptr<IoLoop>> loops;

@@ -59,6 +59,9 @@ struct HttpServerOptions {
   std::function<std::shared_ptr<const TlsContext>()> tls = {};
 };
 
+// Options of a small server for operators and their programs: one thread, few connections, no bodies.
+HttpServerOptions OperatorsOptions(const std::string& listen);
+
 // Serves from Start until Stop.
 //
 // Requests of one connection are handled one after another. A few threads do all input and output and call the handler.

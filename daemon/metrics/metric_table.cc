@@ -169,6 +169,8 @@ constexpr MetricDefinition kRados[] = {
     {"armature_rados_epoch", kGauge, "", "Number of owners of the database so far: it rises with each takeover."},
     {"armature_rados_lease_left_seconds", kGauge, "",
      "Time for which the daemon is the owner for certain; 0: reads are refused."},
+    {"armature_rados_log_sync_duration_seconds", kHistogram, "",
+     "Time until all replicas have the bytes of a sync of the log. Several syncs may be under way."},
     {"armature_rados_copies_bytes", kGauge, "", "Size of the copies in --sst_cache_dir."},
     {"armature_rados_copies_max_bytes", kGauge, "", "Its limit; 0: no copies."},
     {"armature_rados_copies_files", kGauge, "", "Number of copies."},

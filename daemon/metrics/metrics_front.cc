@@ -336,17 +336,18 @@ void AddTransfers(const engine::TransferStats& transfers, MetricSet* set) {
   set->Add("armature_transfers_total", transfers.failed_total, {{"result", "failed"}});
 }
 
-void AddRados(const std::optional<place::PlaceStats>& stats, MetricSet* set) {
+void AddRados(const std::optional<rados::VolumeStats>& stats, MetricSet* set) {
   if (!stats.has_value()) return;
   set->Add("armature_standby", uint64_t{0});
   set->Add("armature_rados_epoch", stats->epoch);
   set->Add("armature_rados_lease_left_seconds", stats->lease_left_s);
-  set->Add("armature_rados_copies_bytes", stats->copies_bytes);
-  set->Add("armature_rados_copies_max_bytes", stats->copies_bytes_max);
-  set->Add("armature_rados_copies_files", stats->copies_files);
-  set->Add("armature_rados_table_reads_total", stats->reads_from_copies, {{"from", "copy"}});
-  set->Add("armature_rados_table_reads_total", stats->reads_from_cluster, {{"from", "cluster"}});
-  set->Add("armature_rados_copies_damaged_total", stats->copies_damaged);
+  set->AddTimes("armature_rados_log_sync_duration_seconds", stats->log_syncs);
+  set->Add("armature_rados_copies_bytes", stats->copies.bytes);
+  set->Add("armature_rados_copies_max_bytes", stats->copies.bytes_max);
+  set->Add("armature_rados_copies_files", stats->copies.files);
+  set->Add("armature_rados_table_reads_total", stats->copies.hits, {{"from", "copy"}});
+  set->Add("armature_rados_table_reads_total", stats->copies.misses, {{"from", "cluster"}});
+  set->Add("armature_rados_copies_damaged_total", stats->copies.damaged);
 }
 
 // The body of /metrics.

@@ -21,7 +21,6 @@ namespace armature::daemon {
 namespace {
 
 constexpr int kBacklog = 4096;
-constexpr std::string_view kUnixPrefix = "unix:";
 
 absl::Status CannotListen(const std::string& address, const char* why) {
   return absl::UnavailableError(Cat("cannot listen on ", address, ": ", why));

@@ -6,11 +6,15 @@
 #include <sys/socket.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
 namespace armature::daemon {
+
+// Begins the address of a Unix socket.
+inline constexpr std::string_view kUnixPrefix = "unix:";
 
 // The parts of HOST:PORT or [IPV6]:PORT, without brackets. Errors: InvalidArgument.
 struct HostAndPort {

@@ -11,8 +11,6 @@
 namespace armature::daemon {
 namespace {
 
-constexpr size_t kMetricsConnectionsMax = 64;
-constexpr size_t kMetricsBodyBytesMax = 1024;
 // Requests are read before they are refused.
 constexpr size_t kHeldBytesMax = 64 << 20;
 // The daemon serves as soon as the addresses are free.
@@ -57,12 +55,8 @@ absl::StatusOr<std::unique_ptr<Standby>> Standby::Start(const StandbyOptions& op
     ARM_ASSIGN_OR_RETURN(standby->http_, HttpServer::Start(http, &standby->clients_front_));
   }
   if (!options.metrics_listen.empty()) {
-    HttpServerOptions metrics;
-    metrics.listen = options.metrics_listen;
-    metrics.io_threads = 1;
-    metrics.connections_max = kMetricsConnectionsMax;
-    metrics.limits.body_bytes_max = kMetricsBodyBytesMax;
-    ARM_ASSIGN_OR_RETURN(standby->metrics_, HttpServer::Start(metrics, &standby->operators_front_));
+    ARM_ASSIGN_OR_RETURN(standby->metrics_,
+                         HttpServer::Start(OperatorsOptions(options.metrics_listen), &standby->operators_front_));
   }
   return standby;
 }

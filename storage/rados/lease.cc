@@ -1,6 +1,5 @@
 #include "storage/rados/lease.h"
 
-#include <sys/random.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "storage/base/strings.h"
 #include "storage/base/time_histogram.h"
 #include "storage/rados/volume_record.h"
+#include "storage/store/data_directory.h"
 
 namespace armature::rados {
 namespace {
@@ -33,12 +33,6 @@ constexpr int kRenewalsInLease = 4;
 constexpr uint32_t kBlockedSeconds = 24 * 60 * 60;
 // Part of the lease during which its holder is certain: clocks of machines do not run at exactly the same speed.
 constexpr double kCertainPart = 0.9;
-
-std::string RandomCookie() {
-  uint64_t bits = 0;
-  if (getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) std::abort();
-  return Cat("armature-", bits);
-}
 
 // Unlike MonotonicNs, it goes on while the machine sleeps, as the clocks of the cluster do.
 int64_t BootNs() {
@@ -70,7 +64,8 @@ std::string FindHolder(RadosSession* session) {
   return holders > 0 ? Cat(clients, " at ", addresses) : std::string();
 }
 
-Lease::Lease(std::shared_ptr<RadosSession> session) : session_(std::move(session)), cookie_(RandomCookie()) {}
+Lease::Lease(std::shared_ptr<RadosSession> session)
+    : session_(std::move(session)), cookie_(Cat("armature-", store::RandomUuid())) {}
 
 absl::StatusOr<std::unique_ptr<Lease>> Lease::Take(std::shared_ptr<RadosSession> session, VolumeRecord* record) {
   auto lease = std::unique_ptr<Lease>(new Lease(std::move(session)));
@@ -216,6 +211,8 @@ absl::Status Lease::Replace(VolumeRecord* record) {
            .service = "",
            .host = HostName(),
            .since_s = static_cast<uint64_t>(std::time(nullptr))};
+  // A renewal in between must not take a repeated attempt for another owner.
+  epoch_.store(0);
   WriteOp take;
   take.Require(kEpochAttribute, EpochText(known->epoch));
   take.SetAttribute(kEpochAttribute, EpochText(epoch));
@@ -275,9 +272,22 @@ void Lease::RenewOnce() {
   }
 }
 
+void Lease::LookForHandover() {
+  const uint64_t mine = epoch_.load();
+  if (mine == 0 || was_asked_ || !session_->options().on_handover) return;
+  std::string asked;
+  if (session_->ReadAttribute(kDirectoryObject, kHandoverAttribute, &asked) < 0 || asked != EpochText(mine)) return;
+  LOG(INFO) << "rados: asked to hand the volume over epoch=" << mine;
+  was_asked_ = true;
+  session_->options().on_handover();
+}
+
 void Lease::Renew() {
   const absl::Duration pause = session_->options().lease / kRenewalsInLease;
-  while (!stop_.WaitFor(pause) && !session_->is_lost()) RenewOnce();
+  while (!stop_.WaitFor(pause) && !session_->is_lost()) {
+    RenewOnce();
+    if (!session_->is_lost()) LookForHandover();
+  }
 }
 
 void Lease::EndRenewals() {

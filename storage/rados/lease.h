@@ -28,7 +28,7 @@ inline constexpr char kLeaseObject[] = "lease";
 // before it reads them, and every write requires the epoch of its owner. The lease tells when a predecessor may be
 // replaced, and for how long answers from memory are still those of the only owner.
 //
-// Thread-safety: thread-safe.
+// Thread-safety: thread-safe, except Take and Announce, which one thread calls.
 class Lease {
  public:
   // Waits for the lease of another owner to end, replaces that owner, and gives the session its epoch. Makes the volume
@@ -68,6 +68,8 @@ class Lease {
   // ECANCELED if there is another owner.
   int CheckEpoch();
   void RenewOnce();
+  // Tells the options' on_handover if this owner was asked to end.
+  void LookForHandover();
   void Renew();
   void EndRenewals();
 
@@ -79,6 +81,7 @@ class Lease {
   int64_t next_look_ns_ = 0;         // at the owner's record
   std::string told_service_;
   bool is_abandoned_ = false;
+  bool was_asked_ = false;  // to end; of the thread of the renewals
   StopSignal stop_;
   std::thread renewals_;
 };

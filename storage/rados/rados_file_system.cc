@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "glog/logging.h"
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/strings.h"
 
 namespace armature::rados {
@@ -21,6 +23,9 @@ using rocksdb::IOStatus;
 constexpr size_t kSequentialReadBytes = size_t{1} << 20;
 // Inputs of compactions: RocksDB's own small steps would cost a round trip each.
 constexpr size_t kCompactionReadBytes = size_t{2} << 20;
+
+// Time between two looks for the copy of a file that has none.
+constexpr absl::Duration kCopyPoll = absl::Milliseconds(100);
 
 bool IsTable(std::string_view name) { return name.ends_with(".sst"); }
 
@@ -104,41 +109,69 @@ class RandomRadosFile final : public rocksdb::FSRandomAccessFile {
   }
 
  private:
-  bool ReadCopy(uint64_t offset, size_t size, rocksdb::Slice* result, char* scratch) const {
+  // The copy, looked for now and then while there is none. Null: none.
+  std::shared_ptr<TableCopy> Copy() const {
+    const absl::MutexLock lock(&mutex_);
+    if (copy_ != nullptr || MonotonicNs() < next_look_ns_) return copy_;
     const std::string& id = node_->file->id();
-    size_t got = 0;
-    auto outcome = TableCopy::Result::kGone;
-    if (const std::shared_ptr<TableCopy> copy = copies_->Find(id); copy != nullptr) {
-      outcome = copy->ReadAt(offset, size, scratch, &got);
+    copy_ = copies_->Find(id);
+    if (copy_ != nullptr && copy_->size() != node_->file->Size()) {
+      copies_->RemoveDamaged(id, std::exchange(copy_, nullptr).get());
     }
+    if (copy_ != nullptr) return copy_;
+    next_look_ns_ = MonotonicAfter(kCopyPoll);
+    if (!node_->file->IsUnlinked()) {
+      copies_->Fetch(id, node_->file->Size(),
+                     [weak = std::weak_ptr(node_->file)](uint64_t at, size_t size, char* to) -> size_t {
+                       const std::shared_ptr<StripedFile> file = weak.lock();
+                       return file == nullptr || file->IsUnlinked() ? 0 : file->ReadAt(at, size, to).value_or(0);
+                     });
+    }
+    return nullptr;
+  }
+  // Forgets a copy that is gone or damaged, and has another one made.
+  void DropCopy(const TableCopy* copy) const {
+    {
+      const absl::MutexLock lock(&mutex_);
+      if (copy_.get() != copy) return;
+      copy_ = nullptr;
+      next_look_ns_ = 0;
+    }
+    Copy();
+  }
+  bool ReadCopy(uint64_t offset, size_t size, rocksdb::Slice* result, char* scratch) const {
+    size_t got = 0;
+    const std::shared_ptr<TableCopy> copy = Copy();
+    const auto outcome = copy == nullptr ? TableCopy::Result::kGone : copy->ReadAt(offset, size, scratch, &got);
     const bool is_read = outcome == TableCopy::Result::kRead;
     copies_->CountRead(is_read);
     if (is_read) {
       *result = rocksdb::Slice(scratch, got);
       return true;
     }
-    if (outcome == TableCopy::Result::kDamaged) {
-      LOG(WARNING) << "rados: the local copy of a table file is damaged, and removed file=" << id;
-      copies_->CountDamaged();
-      copies_->Remove(id);
-    }
-    copies_->Fetch(id, node_->file->Size(), [file = node_->file](uint64_t at, size_t wanted, char* to) {
-      return file->ReadAt(at, wanted, to).value_or(0);
-    });
+    if (outcome == TableCopy::Result::kDamaged) copies_->RemoveDamaged(node_->file->id(), copy.get());
+    if (copy != nullptr) DropCopy(copy.get());
     return false;
   }
 
   const std::shared_ptr<RadosSession> session_;
   const RadosNodePtr node_;
   TableCopies* const copies_;
+  mutable absl::Mutex mutex_;
+  mutable std::shared_ptr<TableCopy> copy_ ABSL_GUARDED_BY(mutex_);
+  mutable int64_t next_look_ns_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 class WritableRadosFile final : public rocksdb::FSWritableFile {
  public:
-  // `copy`: a copy that is made beside; may be null.
-  WritableRadosFile(std::shared_ptr<RadosSession> session, std::shared_ptr<NameTable> names, RadosNodePtr node,
-                    std::unique_ptr<CopyWriter> copy)
-      : session_(std::move(session)), names_(std::move(names)), node_(std::move(node)), copy_(std::move(copy)) {}
+  // `name`: its path. `copy`: a copy that is made beside; may be null.
+  WritableRadosFile(std::shared_ptr<RadosSession> session, std::shared_ptr<NameTable> names, std::string_view name,
+                    RadosNodePtr node, std::unique_ptr<CopyWriter> copy)
+      : session_(std::move(session)),
+        names_(std::move(names)),
+        node_(std::move(node)),
+        is_log_(name.ends_with(".log")),
+        copy_(std::move(copy)) {}
   ~WritableRadosFile() override {
     if (!is_closed_) Close(IOOptions(), nullptr).PermitUncheckedError();
   }
@@ -166,7 +199,12 @@ class WritableRadosFile final : public rocksdb::FSWritableFile {
     return ToIo(*session_, ended);
   }
   IOStatus Flush(const IOOptions&, IODebugContext*) override { return ToIo(*session_, node_->file->Flush()); }
-  IOStatus Sync(const IOOptions&, IODebugContext*) override { return ToIo(*session_, node_->file->Sync()); }
+  IOStatus Sync(const IOOptions&, IODebugContext*) override {
+    const int64_t begin_ns = MonotonicNs();
+    const absl::Status synced = node_->file->Sync();
+    if (is_log_ && synced.ok()) session_->log_syncs().Add(MonotonicNs() - begin_ns);
+    return ToIo(*session_, synced);
+  }
   IOStatus RangeSync(uint64_t, uint64_t, const IOOptions&, IODebugContext*) override {
     return ToIo(*session_, node_->file->Flush());
   }
@@ -178,6 +216,7 @@ class WritableRadosFile final : public rocksdb::FSWritableFile {
   const std::shared_ptr<RadosSession> session_;
   const std::shared_ptr<NameTable> names_;
   const RadosNodePtr node_;
+  const bool is_log_;
   std::unique_ptr<CopyWriter> copy_;
   bool is_closed_ = false;
 };
@@ -229,14 +268,15 @@ class RadosFileSystem final : public rocksdb::FileSystem {
     if (!node.ok()) return ToIo(*session_, node.status());
     std::unique_ptr<CopyWriter> copy;
     if (copies_ != nullptr && IsTable(name)) copy = copies_->Begin((*node)->file->id());
-    *result = std::make_unique<WritableRadosFile>(session_, names_, *std::move(node), std::move(copy));
+    *result = std::make_unique<WritableRadosFile>(session_, names_, name, *std::move(node), std::move(copy));
     return ToIo(*session_, node.status());
   }
   IOStatus ReopenWritableFile(const std::string& name, const FileOptions& options,
                               std::unique_ptr<rocksdb::FSWritableFile>* result, IODebugContext* debug) override {
     absl::StatusOr<RadosNodePtr> node = names_->OpenToChange(name);
     if (absl::IsNotFound(node.status())) return NewWritableFile(name, options, result, debug);
-    if (node.ok()) *result = std::make_unique<WritableRadosFile>(session_, names_, *std::move(node), nullptr);
+    if (node.ok() && copies_ != nullptr) copies_->Remove((*node)->file->id());
+    if (node.ok()) *result = std::make_unique<WritableRadosFile>(session_, names_, name, *std::move(node), nullptr);
     return ToIo(*session_, node.status());
   }
   IOStatus NewDirectory(const std::string& name, const IOOptions&, std::unique_ptr<rocksdb::FSDirectory>* result,

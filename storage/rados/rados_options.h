@@ -36,6 +36,8 @@ struct RadosVolumeOptions {
   // Called once, by any thread, when this process has lost the volume to another one or may not write it any more. All
   // further writes fail. May be null.
   std::function<void(std::string_view reason)> on_lost;
+  // Called once, by the thread of the lease, when an operator asks this owner to end (HandOverVolume). May be null.
+  std::function<void()> on_handover;
 
   // Bytes of an object that holds a part of a file. A new volume takes them; an existing one keeps its own.
   uint64_t stripe_bytes = uint64_t{4} << 20;

@@ -74,8 +74,10 @@ absl::Status RadosSession::Open() {
       {"rados_mon_op_timeout", kMonitorTimeoutSeconds},
       {"client_mount_timeout", kMonitorTimeoutSeconds},
       {"rados_osd_op_timeout", op_seconds.c_str()},
-      // Every five seconds by default: operations with a shorter timeout would never learn of restarted OSDs.
+      // By default it looks every five seconds for operations that have waited ten, and asks for new maps then:
+      // operations with a shorter timeout would never learn of restarted OSDs.
       {"objecter_tick_interval", "1"},
+      {"objecter_timeout", "2"},
       {"objecter_inflight_op_bytes", kInflightBytesMax},
       {"objecter_inflight_ops", kInflightOpsMax},
       // The client's own log and socket would be files of another program in this process.

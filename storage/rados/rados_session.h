@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "storage/base/time_histogram.h"
 #include "storage/rados/rados_options.h"
 
 namespace armature::rados {
@@ -99,14 +100,17 @@ class RadosSession {
   // Address of this client, as the cluster blocks it.
   const std::string& address() const { return address_; }
 
-  // Marks objects as written by this owner of the volume. 0 and empty: not the owner yet. Set once, before files are
-  // written.
+  // Marks objects as written by this owner of the volume. 0 and empty: not the owner yet. Set before files
+  // are written, once for each attempt to become the owner.
   uint64_t epoch() const { return epoch_; }
   const std::string& epoch_text() const { return epoch_text_; }
   void set_epoch(uint64_t epoch, std::string text) {
     epoch_ = epoch;
     epoch_text_ = std::move(text);
   }
+
+  // Durations of the syncs of logs.
+  TimeHistogram& log_syncs() { return log_syncs_; }
 
   int Operate(const WriteOp& op, const std::string& object);
   // Bytes of `op` are copied; the flight may be dropped.
@@ -142,6 +146,7 @@ class RadosSession {
   std::string address_;
   uint64_t epoch_ = 0;
   std::string epoch_text_;
+  TimeHistogram log_syncs_;
   std::atomic<bool> is_lost_ = false;
   mutable absl::Mutex mutex_;
   std::string reason_ ABSL_GUARDED_BY(mutex_);

@@ -6,8 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
+#include "glog/logging.h"
 #include "rocksdb/env.h"
 #include "rocksdb/file_system.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/rados/lease.h"
@@ -29,6 +32,7 @@ using store::VolumeFile;
 using store::VolumeLock;
 
 constexpr size_t kAllocateBytes = size_t{1} << 20;
+constexpr absl::Duration kHandoverPoll = absl::Milliseconds(50);
 
 uint64_t RandomBoot() {
   uint64_t bits = 0;
@@ -152,7 +156,8 @@ class MountedVolume final : public RadosVolume {
   VolumeStats stats() const override {
     return {.epoch = session_->epoch(),
             .lease_left_s = lease_->LeftSeconds(),
-            .copies = copies_ == nullptr ? TableCopiesCounters() : copies_->counters()};
+            .copies = copies_ == nullptr ? TableCopiesCounters() : copies_->counters(),
+            .log_syncs = session_->log_syncs().counts()};
   }
   absl::Status Announce(std::string_view service) override { return lease_->Announce(service); }
   absl::StatusOr<VolumeCheck> Check(bool collects) override { return CheckVolume(session_.get(), *names_, collects); }
@@ -200,20 +205,48 @@ absl::StatusOr<std::unique_ptr<RadosVolume>> RadosVolume::Mount(const RadosVolum
   ARM_ASSIGN_OR_RETURN(std::unique_ptr<Lease> lease, Lease::Take(session, &record));
   std::unique_ptr<TableCopies> copies;
   if (!options.copies_directory.empty()) {
-    ARM_ASSIGN_OR_RETURN(copies, TableCopies::Open(options.copies_directory, options.copies_bytes_max, record.id));
+    auto opened = TableCopies::Open(options.copies_directory, options.copies_bytes_max, record.id);
+    // A takeover must not fail for want of a cache.
+    if (!opened.ok()) LOG(ERROR) << "rados: no copies of table files: " << opened.status();
+    if (opened.ok()) copies = *std::move(opened);
   }
   ARM_ASSIGN_OR_RETURN(std::shared_ptr<NameTable> names, NameTable::Load(session, record.stripe_bytes));
   return std::make_unique<MountedVolume>(std::move(session), std::move(lease), std::move(names), std::move(copies));
 }
 
-absl::StatusOr<VolumeStatus> ReadVolumeStatus(const RadosVolumeOptions& options) {
-  ARM_ASSIGN_OR_RETURN(const std::shared_ptr<RadosSession> session, RadosSession::Connect(options));
-  ARM_ASSIGN_OR_RETURN(VolumeRecord record, ReadVolumeRecord(session.get()));
+namespace {
+
+absl::StatusOr<VolumeStatus> ReadStatus(RadosSession* session) {
+  ARM_ASSIGN_OR_RETURN(VolumeRecord record, ReadVolumeRecord(session));
   return VolumeStatus{.id = std::move(record.id),
                       .epoch = record.epoch,
                       .stripe_bytes = record.stripe_bytes,
                       .owner = std::move(record.owner),
-                      .holder = FindHolder(session.get())};
+                      .holder = FindHolder(session)};
+}
+
+}  // namespace
+
+absl::StatusOr<VolumeStatus> ReadVolumeStatus(const RadosVolumeOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const std::shared_ptr<RadosSession> session, RadosSession::Connect(options));
+  return ReadStatus(session.get());
+}
+
+absl::StatusOr<VolumeStatus> HandOverVolume(const RadosVolumeOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const std::shared_ptr<RadosSession> session, RadosSession::Connect(options));
+  ARM_ASSIGN_OR_RETURN(const VolumeStatus before, ReadStatus(session.get()));
+  const std::string place = Cat("the volume rados://", options.pool, "/", options.name_space);
+  if (before.owner.client.empty()) return FailedPreconditionError(Cat(place, " has no owner"));
+  ARM_RETURN_IF_ERROR(AskForHandover(session.get(), before.epoch));
+  StopSignal never;
+  const int64_t end_ns = MonotonicAfter(options.owner_wait);
+  while (MonotonicNs() < end_ns && !(options.is_cancelled && options.is_cancelled())) {
+    ARM_ASSIGN_OR_RETURN(VolumeStatus now, ReadStatus(session.get()));
+    if (now.epoch > before.epoch && !now.owner.client.empty()) return now;
+    never.WaitFor(kHandoverPoll);
+  }
+  return UnavailableError(Cat(place, " has no other owner yet; the one at ", before.owner.client,
+                              " was asked to end, and does so when its connections are drained"));
 }
 
 }  // namespace armature::rados

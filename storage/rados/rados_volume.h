@@ -8,35 +8,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "storage/rados/owner_record.h"
 #include "storage/rados/rados_options.h"
-#include "storage/rados/table_copies.h"
+#include "storage/rados/volume_facts.h"
 #include "storage/store/files/volume.h"
 
 namespace armature::rados {
-
-// Result of a comparison of a volume's names with its objects.
-struct VolumeCheck {
-  uint64_t files = 0;
-  uint64_t file_bytes = 0;
-  uint64_t objects = 0;
-  // Objects that belong to no file: left by a process that died while it made or removed a file.
-  uint64_t orphans = 0;
-  uint64_t orphan_bytes = 0;
-  // One line each: files whose objects are missing, or end too early. At most kProblemsMax.
-  static constexpr size_t kProblemsMax = 1000;
-  std::vector<std::string> problems;
-};
-
-// State of this process as the owner.
-struct VolumeStats {
-  uint64_t epoch = 0;
-  double lease_left_s = 0;  // for which no other process can be the owner
-  TableCopiesCounters copies;
-};
 
 // A namespace of a pool, owned by this process until destroyed. It owns the whole volume, so that names and locks are
 // its own matter; another process becomes the owner when the lease of this one has run out, and makes this one harmless
@@ -68,16 +46,14 @@ class RadosVolume : public store::Volume {
   using Volume::Volume;
 };
 
-struct VolumeStatus {
-  std::string id;      // of the volume; never another volume's
-  uint64_t epoch = 0;  // number of owners so far
-  uint64_t stripe_bytes = 0;
-  OwnerRecord owner;   // empty after an orderly end
-  std::string holder;  // who holds the lease, in words; empty: nobody, and the owner is gone or cut off
-};
-
 // Looks at a volume without owning it. Errors: NotFound if there is none; those of RadosVolume::Mount.
 absl::StatusOr<VolumeStatus> ReadVolumeStatus(const RadosVolumeOptions& options);
+
+// Asks the owner to end in order, so that a waiting process becomes the owner, and returns the volume then. The former
+// owner may be that process again, if nobody else waits. Waits for `owner_wait`, or until `is_cancelled`. Errors:
+// FailedPrecondition if nobody owns the volume; Unavailable if there is no other owner in time; those of
+// ReadVolumeStatus.
+absl::StatusOr<VolumeStatus> HandOverVolume(const RadosVolumeOptions& options);
 
 }  // namespace armature::rados
 

@@ -68,6 +68,11 @@ uint64_t StripedFile::Size() const {
   return size_;
 }
 
+bool StripedFile::IsUnlinked() const {
+  const absl::MutexLock lock(&mutex_);
+  return is_unlinked_;
+}
+
 void StripedFile::Unlink() {
   const absl::MutexLock lock(&mutex_);
   is_unlinked_ = true;

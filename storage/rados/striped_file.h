@@ -47,6 +47,8 @@ class StripedFile {
 
   const std::string& id() const { return id_; }
   uint64_t Size() const;
+  // True if its last name was removed: its objects go with its last reader.
+  bool IsUnlinked() const;
 
   // Makes the objects of a file of kind kAhead that must exist before its next write. To be called for every new file.
   absl::Status Prepare();

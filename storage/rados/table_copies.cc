@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -29,6 +30,15 @@ constexpr size_t kFetchBytes = size_t{1} << 20;
 constexpr size_t kWantedMax = 1000;
 // One file must not drive out all others.
 constexpr uint64_t kShareOfFile = 4;
+// Part of the descriptors that copies may use, and their number if that is unlimited.
+constexpr rlim_t kShareOfDescriptors = 8;
+constexpr size_t kFilesMax = 100'000;
+constexpr size_t kFilesMin = 16;
+// Time without new fetches after the disk has failed: each would read a whole file from the cluster for nothing.
+constexpr absl::Duration kPause = absl::Minutes(1);
+// Names are VOLUME.FILE.copy: a UUID, and an id that begins so.
+constexpr size_t kVolumeIdSize = 36;
+constexpr std::string_view kFilePart = ".file.";
 constexpr std::string_view kEnding = ".copy";
 constexpr std::string_view kUnfinished = ".part";
 constexpr uint64_t kMagic = 0x3159504f434d5241;  // "ARMCOPY1"
@@ -39,6 +49,18 @@ struct Footer {
   uint64_t sums_hash = 0;
   uint64_t zero = 0;
 };
+
+size_t FilesMax() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kFilesMax;
+  return std::clamp<size_t>(limit.rlim_cur / kShareOfDescriptors, kFilesMin, kFilesMax);
+}
+
+// True for names that copies, finished or not, of any volume have.
+bool IsCopyName(std::string_view name) {
+  const bool has_ending = name.ends_with(kEnding) || name.ends_with(Cat(kEnding, kUnfinished));
+  return has_ending && name.size() > kVolumeIdSize && name.substr(kVolumeIdSize).starts_with(kFilePart);
+}
 
 uint32_t SumOf(std::string_view bytes) { return static_cast<uint32_t>(XXH3_64bits(bytes.data(), bytes.size())); }
 
@@ -100,10 +122,12 @@ TableCopy::~TableCopy() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-bool TableCopy::ReadChunk(uint64_t chunk, std::string* bytes) const {
-  const uint64_t begin = chunk * kChunkBytes;
-  bytes->resize(std::min<uint64_t>(kChunkBytes, size_ - begin));
-  return ReadExactly(descriptor_, begin, bytes->size(), bytes->data()) && SumOf(*bytes) == sums_[chunk];
+bool TableCopy::ReadChunks(uint64_t first, size_t size, char* to) const {
+  if (!ReadExactly(descriptor_, first * kChunkBytes, size, to)) return false;
+  for (size_t at = 0; at < size; at += kChunkBytes) {
+    if (SumOf({to + at, std::min(kChunkBytes, size - at)}) != sums_[first + at / kChunkBytes]) return false;
+  }
+  return true;
 }
 
 TableCopy::Result TableCopy::ReadAt(uint64_t offset, size_t size, char* to, size_t* got) {
@@ -116,8 +140,15 @@ TableCopy::Result TableCopy::ReadAt(uint64_t offset, size_t size, char* to, size
   if (descriptor_ < 0) return Result::kGone;
   while (*got < size) {
     const uint64_t at = offset + *got;
-    if (!ReadChunk(at / kChunkBytes, &bytes)) return Result::kDamaged;
     const size_t skip = at % kChunkBytes;
+    // Whole chunks are read to their place at once.
+    if (const size_t whole = (size - *got) / kChunkBytes * kChunkBytes; skip == 0 && whole > 0) {
+      if (!ReadChunks(at / kChunkBytes, whole, to + *got)) return Result::kDamaged;
+      *got += whole;
+      continue;
+    }
+    bytes.resize(std::min<uint64_t>(kChunkBytes, size_ - (at - skip)));
+    if (!ReadChunks(at / kChunkBytes, bytes.size(), bytes.data())) return Result::kDamaged;
     const size_t taken = std::min(size - *got, bytes.size() - skip);
     std::memcpy(to + *got, bytes.data() + skip, taken);
     *got += taken;
@@ -183,6 +214,13 @@ void CopyWriter::Finish() {
   copies_->Add(id_, std::move(copy), std::exchange(reserved_, 0));
 }
 
+TableCopies::TableCopies(std::string directory, uint64_t bytes_max, std::string volume_id, int lock)
+    : directory_(std::move(directory)),
+      bytes_max_(bytes_max),
+      files_max_(FilesMax()),
+      volume_id_(std::move(volume_id)),
+      lock_(lock) {}
+
 absl::StatusOr<std::unique_ptr<TableCopies>> TableCopies::Open(const std::string& directory, uint64_t bytes_max,
                                                                const std::string& volume_id) {
   std::error_code failed;
@@ -236,7 +274,7 @@ absl::Status TableCopies::Load() {
                        .id = name.substr(prefix.size(), name.size() - prefix.size() - kEnding.size()),
                        .path = at->path(),
                        .bytes = bytes});
-    } else if (name.ends_with(kEnding) || name.ends_with(Cat(kEnding, kUnfinished))) {
+    } else if (IsCopyName(name)) {
       unlink(at->path().c_str());
     }
   }
@@ -268,14 +306,15 @@ std::shared_ptr<TableCopy> TableCopies::Find(const std::string& id) {
 
 std::unique_ptr<CopyWriter> TableCopies::Begin(const std::string& id) {
   if (Find(id) != nullptr) return nullptr;
-  return std::unique_ptr<CopyWriter>(new CopyWriter(this, id));
+  std::unique_ptr<CopyWriter> writer(new CopyWriter(this, id));
+  return writer->is_usable() ? std::move(writer) : nullptr;
 }
 
 bool TableCopies::Reserve(uint64_t bytes) {
   std::vector<std::shared_ptr<TableCopy>> evicted;  // removed without the mutex
   {
     const absl::MutexLock lock(&mutex_);
-    while (bytes_ + bytes > bytes_max_ && !copies_.empty()) {
+    while ((bytes_ + bytes > bytes_max_ || copies_.size() >= files_max_) && !copies_.empty()) {
       const auto oldest = std::min_element(copies_.begin(), copies_.end(), [](const auto& a, const auto& b) {
         return a.second->used_ns() < b.second->used_ns();
       });
@@ -302,44 +341,65 @@ void TableCopies::Add(const std::string& id, std::shared_ptr<TableCopy> copy, ui
   copies_[id] = std::move(copy);
 }
 
+std::shared_ptr<TableCopy> TableCopies::TakeOut(const std::string& id, const TableCopy* expected) {
+  const auto found = copies_.find(id);
+  if (found == copies_.end() || (expected != nullptr && found->second.get() != expected)) return nullptr;
+  std::shared_ptr<TableCopy> copy = std::move(found->second);
+  bytes_ -= BytesOnDisk(copy->size());
+  copies_.erase(found);
+  return copy;
+}
+
 void TableCopies::Remove(const std::string& id) {
   std::shared_ptr<TableCopy> copy;
   {
     const absl::MutexLock lock(&mutex_);
-    const auto found = copies_.find(id);
-    if (found == copies_.end()) return;
-    copy = std::move(found->second);
-    bytes_ -= BytesOnDisk(copy->size());
-    copies_.erase(found);
+    std::erase_if(wanted_, [&id](const Wanted& each) { return each.id == id; });
+    if (making_ == id) making_.clear();
+    copy = TakeOut(id, nullptr);
   }
-  copy->Remove();
+  if (copy != nullptr) copy->Remove();
+}
+
+void TableCopies::RemoveDamaged(const std::string& id, const TableCopy* copy) {
+  std::shared_ptr<TableCopy> removed;
+  {
+    const absl::MutexLock lock(&mutex_);
+    removed = TakeOut(id, copy);
+  }
+  if (removed == nullptr) return;
+  LOG(WARNING) << "rados: the local copy of a table file is damaged, and removed file=" << id;
+  damaged_.fetch_add(1, std::memory_order_relaxed);
+  removed->Remove();
 }
 
 void TableCopies::Fetch(const std::string& id, uint64_t size, Source source) {
   if (BytesOnDisk(size) > bytes_max_ / kShareOfFile) return;
   const absl::MutexLock lock(&mutex_);
-  if (wanted_.size() >= kWantedMax || copies_.contains(id)) return;
+  if (wanted_.size() >= kWantedMax || copies_.contains(id) || MonotonicNs() < paused_until_ns_) return;
   const bool is_wanted =
       std::any_of(wanted_.begin(), wanted_.end(), [&id](const Wanted& each) { return each.id == id; });
   if (!is_wanted) wanted_.push_back({.id = id, .size = size, .source = std::move(source)});
 }
 
-void TableCopies::MakeOne(const Wanted& wanted) {
+bool TableCopies::MakeOne(const Wanted& wanted) {
   const std::unique_ptr<CopyWriter> writer = Begin(wanted.id);
-  if (writer == nullptr) return;
+  if (writer == nullptr) return Find(wanted.id) != nullptr;
   std::string bytes;
   for (uint64_t at = 0; at < wanted.size;) {
     {
       const absl::MutexLock lock(&mutex_);
-      if (is_stopped_) return;
+      if (is_stopped_ || making_.empty()) return true;
     }
     bytes.resize(std::min<uint64_t>(kFetchBytes, wanted.size - at));
     const size_t got = wanted.source(at, bytes.size(), bytes.data());
-    if (got == 0) return;
+    if (got == 0) return true;  // the cluster does not answer, or the file was removed
     writer->Append(std::string_view(bytes).substr(0, got));
+    if (!writer->is_usable()) return false;
     at += got;
   }
   writer->Finish();
+  return Find(wanted.id) != nullptr;
 }
 
 void TableCopies::Work() {
@@ -352,8 +412,18 @@ void TableCopies::Work() {
       if (is_stopped_) return;
       wanted = std::move(wanted_.front());
       wanted_.pop_front();
+      making_ = wanted.id;
     }
-    MakeOne(wanted);
+    const bool is_disk_good = MakeOne(wanted);
+    bool is_removed = false;
+    {
+      const absl::MutexLock lock(&mutex_);
+      is_removed = making_.empty();
+      making_.clear();
+      if (!is_disk_good) paused_until_ns_ = MonotonicAfter(kPause);
+    }
+    // Its file was removed while it was made.
+    if (is_removed) Remove(wanted.id);
   }
 }
 

@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/base/monotonic_wait.h"
-#include "storage/rados/rados_options.h"
+#include "storage/rados/volume_facts.h"
 
 namespace armature::rados {
 
@@ -44,7 +44,8 @@ class TableCopy {
   int64_t used_ns() const { return used_ns_.load(std::memory_order_relaxed); }
 
  private:
-  bool ReadChunk(uint64_t chunk, std::string* bytes) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // Reads `size` bytes from the chunk `first` on, which end with a chunk, and compares their checksums.
+  bool ReadChunks(uint64_t first, size_t size, char* to) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
 
   const std::string path_;
   const uint64_t size_;
@@ -63,6 +64,8 @@ class CopyWriter {
   CopyWriter(const CopyWriter&) = delete;
   CopyWriter& operator=(const CopyWriter&) = delete;
 
+  // False after an error: nothing is copied any more.
+  bool is_usable() const { return descriptor_ >= 0; }
   void Append(std::string_view bytes);
   // The file has all its bytes.
   void Finish();
@@ -83,17 +86,9 @@ class CopyWriter {
   std::vector<uint32_t> sums_;
 };
 
-struct TableCopiesCounters {
-  uint64_t bytes = 0;
-  uint64_t bytes_max = 0;
-  uint64_t files = 0;
-  uint64_t hits = 0;     // reads that a copy answered
-  uint64_t misses = 0;   // reads that went to the cluster
-  uint64_t damaged = 0;  // copies that were removed because of their checksum
-};
-
-// All copies in a directory, bounded by their bytes; those that were used least recently go first. They survive a
-// restart. The directory may be deleted at any time.
+// All copies in a directory, bounded by their bytes, and by an eighth of the descriptors that the process may have
+// open, since each has one; those that were used least recently go first. They survive a restart. The directory may be
+// deleted at any time: no copies are made then.
 //
 // Thread-safety: thread-safe. Lifetime: outlives the copies that are being made.
 class TableCopies {
@@ -112,15 +107,17 @@ class TableCopies {
 
   // The copy of the file `id`, or null. Counts as a use.
   std::shared_ptr<TableCopy> Find(const std::string& id);
-  // Begins a copy of a file that is being written. Null if there is one. A copy of more than a quarter of the bytes of
-  // all is given up.
+  // Begins a copy of a file that is being written. Null if there is one, or it cannot be made. A copy of more than a
+  // quarter of the bytes of all is given up.
   std::unique_ptr<CopyWriter> Begin(const std::string& id);
-  // Makes a copy of a complete file in the background, unless there is one, it is too large, or too many wait.
+  // Makes a copy of a complete file in the background, unless there is one, it is too large, too many wait, or the disk
+  // has just failed. `source` must not keep a removed file alive.
   void Fetch(const std::string& id, uint64_t size, Source source);
-  // The file is no more, or its copy is of no use.
+  // The file is no more: removes its copy, and the wish for one.
   void Remove(const std::string& id);
+  // Removes and counts a copy that is of no use, unless another one has taken its place.
+  void RemoveDamaged(const std::string& id, const TableCopy* copy);
   void CountRead(bool is_hit) { (is_hit ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed); }
-  void CountDamaged() { damaged_.fetch_add(1, std::memory_order_relaxed); }
 
   TableCopiesCounters counters() const;
 
@@ -132,19 +129,23 @@ class TableCopies {
     Source source;
   };
 
-  TableCopies(std::string directory, uint64_t bytes_max, std::string volume_id, int lock)
-      : directory_(std::move(directory)), bytes_max_(bytes_max), volume_id_(std::move(volume_id)), lock_(lock) {}
+  TableCopies(std::string directory, uint64_t bytes_max, std::string volume_id, int lock);
   absl::Status Load();
   std::string PathOf(const std::string& id) const;
   // Counts `bytes` as used, after room was made for them. False if there is none.
   bool Reserve(uint64_t bytes);
   void Release(uint64_t bytes);
   void Add(const std::string& id, std::shared_ptr<TableCopy> copy, uint64_t reserved);
-  void MakeOne(const Wanted& wanted);
+  // Takes the copy of `id` out, if it is `expected` or that is null. Null if there is none.
+  std::shared_ptr<TableCopy> TakeOut(const std::string& id, const TableCopy* expected)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // False if the copy was not made because of the disk.
+  bool MakeOne(const Wanted& wanted);
   void Work();
 
   const std::string directory_;
   const uint64_t bytes_max_;
+  const size_t files_max_;
   const std::string volume_id_;
   const int lock_;  // descriptor of the file that is locked
   std::atomic<uint64_t> hits_ = 0;
@@ -154,6 +155,8 @@ class TableCopies {
   std::map<std::string, std::shared_ptr<TableCopy>> copies_ ABSL_GUARDED_BY(mutex_);  // by id
   uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::deque<Wanted> wanted_ ABSL_GUARDED_BY(mutex_);
+  std::string making_ ABSL_GUARDED_BY(mutex_);  // id of the file that is being fetched; empty: none, or it was removed
+  int64_t paused_until_ns_ ABSL_GUARDED_BY(mutex_) = 0;
   bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread worker_;
 };

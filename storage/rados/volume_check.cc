@@ -82,9 +82,10 @@ absl::Status Collect(RadosSession* session, const std::string& name) {
 
 absl::StatusOr<VolumeCheck> CheckVolume(RadosSession* session, const NameTable& names, bool collects) {
   VolumeCheck check;
-  // The names first: an object that is made meanwhile is no orphan then, and nothing else makes any.
-  const std::vector<NameTable::File> files = names.Files();
+  // The objects first: the names then have every file that was complete before. A file that is being made has objects
+  // before its name, which is why nothing else may be under way.
   ARM_ASSIGN_OR_RETURN(Stripes stripes, ListStripes(session, &check.objects));
+  const std::vector<NameTable::File> files = names.Files();
   for (const NameTable::File& file : files) {
     ++check.files;
     check.file_bytes += file.size;

@@ -1,7 +1,5 @@
 #include "storage/rados/volume_record.h"
 
-#include <sys/random.h>
-
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -9,6 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "storage/base/strings.h"
+#include "storage/store/data_directory.h"
 
 namespace armature::rados {
 namespace {
@@ -22,12 +21,6 @@ constexpr size_t kEpochDigits = 16;
 bool ParseWhole(std::string_view text, int base, uint64_t* number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number, base);
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
-std::string RandomId() {
-  uint64_t bits[2] = {};
-  if (getrandom(bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) std::abort();
-  return absl::StrFormat("%016x%016x", bits[0], bits[1]);
 }
 
 }  // namespace
@@ -82,13 +75,22 @@ absl::Status MakeVolumeRecord(RadosSession* session) {
   make.CreateNew();
   make.SetAttribute(kFormatAttribute, kFormat);
   make.SetAttribute(kNeedsAttribute, "");
-  make.SetAttribute(kVolumeAttribute, RandomId());
+  make.SetAttribute(kVolumeAttribute, store::RandomUuid());
   make.SetAttribute(kEpochAttribute, EpochText(0));
   make.SetAttribute(kOwnerAttribute, "");
   make.SetAttribute(kStripeAttribute, Cat(session->options().stripe_bytes));
   const int made = session->Operate(make, kDirectoryObject);
   if (made == -EEXIST) return absl::AlreadyExistsError("RADOS: the volume exists");
   return made < 0 ? session->Error("make", kDirectoryObject, made) : absl::OkStatus();
+}
+
+absl::Status AskForHandover(RadosSession* session, uint64_t epoch) {
+  WriteOp ask;
+  ask.Require(kEpochAttribute, EpochText(epoch));
+  ask.SetAttribute(kHandoverAttribute, EpochText(epoch));
+  const int asked = session->Operate(ask, kDirectoryObject);
+  if (asked == -ECANCELED) return UnavailableError("RADOS: the volume has another owner meanwhile");
+  return asked < 0 ? session->Error("ask for a handover in", kDirectoryObject, asked) : absl::OkStatus();
 }
 
 }  // namespace armature::rados

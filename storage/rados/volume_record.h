@@ -23,12 +23,15 @@ inline constexpr char kEpochAttribute[] = "epoch";
 inline constexpr char kOwnerAttribute[] = "owner";  // an OwnerRecord; empty after an orderly end
 inline constexpr char kStripeAttribute[] = "stripe_bytes";
 
+// The epoch of the owner that an operator has asked to end. Absent until that was done for the first time.
+inline constexpr char kHandoverAttribute[] = "handover";
+
 // 16 hexadecimal digits: the cluster compares texts, and their order is that of the numbers.
 std::string EpochText(uint64_t epoch);
 bool ParseEpoch(std::string_view text, uint64_t* epoch);
 
 struct VolumeRecord {
-  std::string id;  // of the volume, random; never another volume's
+  std::string id;  // of the volume, a UUID; never another volume's
   uint64_t epoch = 0;
   uint64_t stripe_bytes = 0;
   OwnerRecord owner;
@@ -40,6 +43,9 @@ absl::StatusOr<VolumeRecord> ReadVolumeRecord(RadosSession* session);
 
 // Makes the directory of a new volume, without an owner. Errors: AlreadyExists; Unavailable.
 absl::Status MakeVolumeRecord(RadosSession* session);
+
+// Notes that the owner with `epoch` is to end. Errors: Unavailable, also if there is another owner meanwhile.
+absl::Status AskForHandover(RadosSession* session, uint64_t epoch);
 
 }  // namespace armature::rados
 

@@ -108,9 +108,11 @@ void DiskSpace::SetFailed(Shortage shortage) {
 
 void DiskSpace::SetBroken(Broken reason) {
   failures_.fetch_add(1, std::memory_order_relaxed);
-  if (fault_.exchange(Fault::kBroken, std::memory_order_acq_rel) == Fault::kBroken) return;
-  LOG(ERROR) << "store: writes are refused until the daemon is restarted";
-  if (on_broken_ != nullptr && reason == Broken::kWrite) on_broken_();
+  if (fault_.exchange(Fault::kBroken, std::memory_order_acq_rel) != Fault::kBroken) {
+    LOG(ERROR) << "store: writes are refused until the daemon is restarted";
+  }
+  const bool is_told = reason == Broken::kWrite && !was_told_.exchange(true, std::memory_order_acq_rel);
+  if (is_told && on_broken_ != nullptr) on_broken_();
 }
 
 void DiskSpace::SetResumed() {

@@ -46,7 +46,7 @@ struct DiskReport {
 class DiskSpace {
  public:
   using Measure = std::function<absl::StatusOr<DiskUsage>()>;
-  // `on_broken` is called once, by the first SetBroken without damage, on the thread of the write that failed. May be
+  // `on_broken` is called once, by the first SetBroken with kWrite, on the thread of the write that failed. May be
   // null.
   DiskSpace(DiskReserve reserve, Measure measure, std::function<void()> on_broken = nullptr);
 
@@ -82,6 +82,7 @@ class DiskSpace {
   const DiskReserve reserve_;
   const Measure measure_;
   const std::function<void()> on_broken_;
+  std::atomic<bool> was_told_ = false;  // on_broken_
   std::atomic<bool> low_ = false;
   std::atomic<Fault> fault_ = Fault::kNone;
   std::atomic<int64_t> unseen_bytes_ = 0;  // announced writes that remain before the next measurement

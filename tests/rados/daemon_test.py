@@ -8,11 +8,13 @@ with its exit status and does no harm; offline commands read the database of a s
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -160,8 +162,9 @@ class DaemonTest(unittest.TestCase):
                 urllib.request.urlopen(f"http://{standby.standby['http']}/", b"{}", timeout=30)
             return raised.exception
 
+        deadline = time.monotonic() + 60
         while refusal().headers["x-armature-owner"] is None:  # it listens before it has looked for the owner
-            self.assertIsNone(active.process.poll(), active.errors())
+            self.assertLess(time.monotonic(), deadline, standby.errors())
         refused = refusal()
         self.assertEqual((refused.code, refused.headers["x-armature-owner"]), (503, active.address))
         self.assertIn("#ServiceUnavailable", refused.read().decode())
@@ -174,9 +177,12 @@ class DaemonTest(unittest.TestCase):
         self.assertEqual(active.end(), 0, active.errors())
         standby.wait_until_ready()
         self.assertEqual(standby.address, standby.standby["http"])
+        standby.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "synced"}}})
         scraped = urllib.request.urlopen(f"{metrics}/metrics", timeout=30).read().decode()
         for line in ("armature_standby 0", "armature_rados_epoch 2", "armature_rados_copies_max_bytes 0"):
             self.assertIn(f"\n{line}\n", scraped)
+        syncs = re.search(r"^armature_rados_log_sync_duration_seconds_count (\d+)$", scraped, re.MULTILINE)
+        self.assertGreater(int(syncs[1]), 0)
         self.assertEqual(standby.call("ListTables", {})["TableNames"], ["rows"])
         self.assertEqual(standby.end(), 0, standby.errors())
         checked = subprocess.run([ARMATURE, "store", "fsck", place_of("named"), "--output", "json"], capture_output=True, text=True)
@@ -190,12 +196,13 @@ class DaemonTest(unittest.TestCase):
         standby = self.start("forward", "--forward")
         standby.wait_until_standby()
         standby.address = standby.standby["http"]
+        deadline = time.monotonic() + 60
         while True:
             try:
                 standby.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "through"}}})
                 break
             except OSError:  # it listens before it has looked for the owner
-                self.assertIsNone(active.process.poll(), active.errors())
+                self.assertLess(time.monotonic(), deadline, standby.errors())
         self.check_items(active, ["through"])
         self.assertEqual(active.end(), 0, active.errors())
         standby.wait_until_ready()
@@ -247,6 +254,46 @@ class DaemonTest(unittest.TestCase):
         successor.wait_until_ready()
         self.check_items(successor, ["before"])
         self.assertEqual(successor.end(), 0, successor.errors())
+
+    def hand_over(self, name_space, *options):
+        command = [ARMATURE, "store", "handover", place_of(name_space), *options, "--output", "json"]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+    def test_an_operator_hands_over_to_the_standby(self):
+        active = self.start("handover")
+        active.wait_until_ready()
+        self.create_table(active)
+        standby = self.start("handover")
+        standby.wait_until_standby()
+        writer = Writer(active, "item")
+        writer.some.wait()
+        shown = self.hand_over("handover")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertEqual(json.loads(shown.stdout)["Epoch"], 2)
+        # A service manager starts it again, as the standby.
+        self.assertEqual(active.process.wait(60), LOST_DATABASE, active.errors())
+        self.assertNotIn("lost the database", active.errors())
+        writer.join()
+        standby.wait_until_ready()
+        self.check_items(standby, writer.done)
+        self.assertEqual(standby.end(), 0, standby.errors())
+        # Nobody is there to take over, and nobody to ask.
+        asked = self.hand_over("handover")
+        self.assertEqual(asked.returncode, 2, asked.stderr)
+        self.assertIn("has no owner", asked.stderr)
+
+    def test_a_handover_that_nobody_takes_is_told(self):
+        active = self.start("alone")
+        active.wait_until_ready()
+        asked = self.hand_over("alone", "--wait", "10")
+        self.assertEqual(active.process.wait(60), LOST_DATABASE, active.errors())
+        self.assertEqual(asked.returncode, 3, asked.stderr)
+        self.assertIn("has no other owner yet", asked.stderr)
+        # The next owner is not the one that was asked.
+        again = self.start("alone")
+        again.wait_until_ready()
+        self.create_table(again)
+        self.assertEqual(again.end(), 0, again.errors())
 
     def test_a_waiting_standby_ends_when_told(self):
         active = self.start("waiting")

@@ -122,12 +122,12 @@ TEST_F(RadosDatabase, WritesGoOnWithoutTheMonitor) {
 TEST_F(RadosDatabase, AFullPoolRefusesWritesUntilThereIsSpace) {
   ASSERT_TRUE(Open());
   ASSERT_TRUE(Put("before"));
-  ASSERT_TRUE(RunClusterTool("set-full"));
+  ASSERT_TRUE(SetClusterFull(true, volume_.get()));
   EXPECT_FALSE(IsRowWritten(database_.get(), "refused"));
   EXPECT_TRUE(database_->disk_report().is_read_only());
   EXPECT_FALSE(database_->disk_report().is_broken);
   CheckRows();
-  ASSERT_TRUE(RunClusterTool("clear-full"));
+  ASSERT_TRUE(SetClusterFull(false, volume_.get()));
   EXPECT_TRUE(store::Eventually([&] { return Put("after"); }));
   volume_->Abandon();
   Close();

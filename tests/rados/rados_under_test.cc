@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "storage/base/strings.h"
+#include "tests/unit/store/store_test_util.h"
 #include "tests/unit/store/volume_kinds.h"
 
 namespace armature::rados {
@@ -27,7 +29,7 @@ class RadosUnderTest final : public store::VolumeUnderTest {
     Mount();
   }
   ~RadosUnderTest() override {
-    if (is_full_) SetFull(false);
+    if (is_full_) RunClusterTool("clear-full");
   }
   RadosUnderTest(const RadosUnderTest&) = delete;
   RadosUnderTest& operator=(const RadosUnderTest&) = delete;
@@ -42,7 +44,7 @@ class RadosUnderTest final : public store::VolumeUnderTest {
   }
   bool SetFull(bool is_full) override {
     is_full_ = is_full;
-    return RunClusterTool(is_full ? "set-full" : "clear-full");
+    return SetClusterFull(is_full, volume_.get());
   }
 
  private:
@@ -59,6 +61,14 @@ class RadosUnderTest final : public store::VolumeUnderTest {
 };
 
 }  // namespace
+
+bool SetClusterFull(bool is_full, RadosVolume* volume) {
+  if (!RunClusterTool(is_full ? "set-full" : "clear-full")) return false;
+  const std::string probe = "/probe";
+  const bool is_told =
+      store::Eventually([&] { return absl::IsResourceExhausted(volume->WriteDurably(probe, "probe")) == is_full; });
+  return volume->Remove(probe).ok() && is_told;
+}
 
 RadosVolumeOptions NewTestVolume() {
   static std::atomic<int> last = 0;

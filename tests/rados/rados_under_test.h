@@ -16,6 +16,8 @@ RadosVolumeOptions NewTestVolume();
 std::unique_ptr<RadosVolume> MountForTest(const RadosVolumeOptions& options);
 // Runs tools/rados-dev COMMAND DIR ARGUMENTS. False if it fails.
 bool RunClusterTool(const std::string& command, const std::string& arguments = "");
+// Lets the cluster be full, or not any more, and waits until it and `volume` know. False if they do not learn it.
+bool SetClusterFull(bool is_full, RadosVolume* volume);
 
 }  // namespace armature::rados
 

@@ -329,21 +329,39 @@ TEST_F(RadosCopies, ADamagedOrMissingCopyIsMadeAgain) {
   file.put('x');
   file.close();
   EXPECT_TRUE(ReadTable() == content_);
-  EXPECT_TRUE(store::Eventually([&] { return !CopyOnDisk().empty(); }));
+  EXPECT_EQ(volume_->stats().copies.damaged, 1u);
+  EXPECT_TRUE(store::Eventually([&] { return volume_->stats().copies.files == 1; }));
   EXPECT_TRUE(ReadTable() == content_);
+  EXPECT_EQ(volume_->stats().copies.hits, 1u);
   volume_.reset();
   std::filesystem::remove_all(options_.copies_directory);
   ASSERT_TRUE(Mount());
   EXPECT_TRUE(ReadTable() == content_);
-  EXPECT_TRUE(store::Eventually([&] { return !CopyOnDisk().empty(); }));
+  EXPECT_TRUE(store::Eventually([&] { return volume_->stats().copies.files == 1; }));
+}
+
+TEST_F(RadosCopies, AnUnusableDirectoryDoesNotStopAnOwner) {
+  options_.copies_directory = "/proc/no/such/place";
+  ASSERT_TRUE(Mount());
+  WriteTable();
+  EXPECT_TRUE(ReadTable() == content_);
+  EXPECT_EQ(volume_->stats().copies.bytes_max, 0u);
 }
 
 TEST_F(RadosCopies, ARemovedFileHasNoCopy) {
   ASSERT_TRUE(Mount());
   WriteTable();
   EXPECT_NE(CopyOnDisk(), "");
+  std::unique_ptr<rocksdb::FSRandomAccessFile> open;
+  ASSERT_TRUE(volume_->file_system()->NewRandomAccessFile("/000007.sst", FileOptions(), &open, nullptr).ok());
   ASSERT_TRUE(volume_->file_system()->DeleteFile("/000007.sst", IOOptions(), nullptr).ok());
   EXPECT_EQ(CopyOnDisk(), "");
+  // A reader that still has it does not bring it back.
+  std::string bytes(10, '\0');
+  rocksdb::Slice result;
+  EXPECT_TRUE(open->Read(0, bytes.size(), IOOptions(), &result, bytes.data(), nullptr).ok());
+  WriteTable();
+  EXPECT_EQ(volume_->stats().copies.files, 1u);
 }
 
 TEST_F(RadosMount, AVolumeOfALaterVersionIsRefused) {
@@ -474,7 +492,11 @@ TEST_F(RadosMount, AnAnswerThatDoesNotComeIsAnUnknownOutcome) {
   EXPECT_EQ(written.code(), absl::StatusCode::kUnavailable);
   EXPECT_NE(std::string(written.message()).find("outcome is unknown"), std::string::npos) << written;
   for (const char* osd : {"0", "1", "2"}) ASSERT_TRUE(RunClusterTool("start-osd", osd));
-  EXPECT_TRUE(store::Eventually([&] { return volume_->WriteDurably("/file", "after").ok(); }));
+  absl::Status after;
+  EXPECT_TRUE(store::Eventually([&] {
+    after = volume_->WriteDurably("/file", "after");
+    return after.ok();
+  })) << after;
   EXPECT_EQ(volume_->Read("/file").value_or(""), "after");
 }
 

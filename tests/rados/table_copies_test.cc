@@ -1,13 +1,16 @@
 #include "storage/rados/table_copies.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 
+#include "absl/synchronization/notification.h"
 #include "storage/base/strings.h"
 #include "tests/support/random.h"
 #include "tests/support/temp_dir.h"
@@ -16,12 +19,14 @@
 namespace armature::rados {
 namespace {
 
+constexpr char kVolume[] = "11111111-2222-3333-4444-555555555555";
+constexpr char kOther[] = "99999999-2222-3333-4444-555555555555";
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 using Result = TableCopy::Result;
 
 class TableCopiesTest : public testing::Test {
  protected:
-  bool Open(uint64_t bytes_max = 16 * kMiB, const std::string& volume = "volume") {
+  bool Open(uint64_t bytes_max = 16 * kMiB, const std::string& volume = kVolume) {
     copies_.reset();
     auto opened = TableCopies::Open(directory_.path("copies"), bytes_max, volume);
     EXPECT_TRUE(opened.ok()) << opened.status();
@@ -56,7 +61,7 @@ class TableCopiesTest : public testing::Test {
     }
     return bytes.substr(0, got);
   }
-  std::string PathOf(const std::string& id) { return directory_.path(Cat("copies/volume.", id, ".copy")); }
+  std::string PathOf(const std::string& id) { return directory_.path(Cat("copies/", kVolume, ".", id, ".copy")); }
   size_t FilesOnDisk() {
     size_t count = 0;
     for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator(directory_.path("copies"))) ++count;
@@ -128,11 +133,12 @@ TEST_F(TableCopiesTest, ForeignAndUnfinishedCopiesAreRemovedAtTheStart) {
     std::filesystem::copy(PathOf("file.1.b") + ".part", PathOf("file.1.c") + ".part");
   }
   EXPECT_EQ(FilesOnDisk(), 2u);
-  std::ofstream(directory_.path("copies/of another program")) << "x";
+  for (const char* name : {"notes", "notes.copy", "notes.copy.part"})
+    std::ofstream(directory_.path(Cat("copies/", name))) << "x";
   ASSERT_TRUE(Open());
-  EXPECT_EQ(FilesOnDisk(), 2u);
-  ASSERT_TRUE(Open(16 * kMiB, "another volume"));
-  EXPECT_EQ(FilesOnDisk(), 1u);
+  EXPECT_EQ(FilesOnDisk(), 4u);
+  ASSERT_TRUE(Open(16 * kMiB, kOther));
+  EXPECT_EQ(FilesOnDisk(), 3u);
   EXPECT_EQ(copies_->counters().bytes, 0u);
 }
 
@@ -189,9 +195,9 @@ TEST_F(TableCopiesTest, ReadsInTheBackgroundWhatIsMissing) {
 
 TEST_F(TableCopiesTest, OneProcessUsesADirectory) {
   ASSERT_TRUE(Open());
-  EXPECT_EQ(TableCopies::Open(directory_.path("copies"), kMiB, "volume").status().code(),
+  EXPECT_EQ(TableCopies::Open(directory_.path("copies"), kMiB, kVolume).status().code(),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(TableCopies::Open("/proc/no/such/place", kMiB, "volume").status().code(),
+  EXPECT_EQ(TableCopies::Open("/proc/no/such/place", kMiB, kVolume).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
 
@@ -201,10 +207,71 @@ TEST_F(TableCopiesTest, ADirectoryThatIsDeletedMeanwhileDoesNoHarm) {
   Make("file.1.a", content);
   std::filesystem::remove_all(directory_.path("copies"));
   EXPECT_TRUE(Read("file.1.a", 0, 100) == content.substr(0, 100));
-  const auto writer = copies_->Begin("file.1.b");
-  writer->Append(content);
-  writer->Finish();
+  EXPECT_EQ(copies_->Begin("file.1.b"), nullptr);
+  // Nothing is read from the cluster for a copy that cannot be made, now and for a while.
+  std::atomic<int> reads = 0;
+  const auto source = [&reads](uint64_t, size_t size, char*) {
+    ++reads;
+    return size;
+  };
+  copies_->Fetch("file.1.c", 100, source);
+  std::filesystem::create_directories(directory_.path("copies"));
+  copies_->Fetch("file.1.d", 100, source);
+  copies_.reset();
+  EXPECT_EQ(reads, 0);
+}
+
+TEST_F(TableCopiesTest, AFileThatIsRemovedWhileItIsCopiedLeavesNone) {
+  ASSERT_TRUE(Open());
+  absl::Notification begun;
+  absl::Notification removed;
+  copies_->Fetch("file.1.a", 3 * kMiB, [&](uint64_t offset, size_t size, char* to) {
+    if (offset == 0) begun.Notify();
+    removed.WaitForNotification();
+    std::memset(to, 'a', size);
+    return size;
+  });
+  begun.WaitForNotification();
+  copies_->Fetch("file.1.b", 100, [](uint64_t, size_t size, char* to) {
+    std::memset(to, 'b', size);
+    return size;
+  });
+  copies_->Fetch("file.1.c", 100, [](uint64_t, size_t size, char* to) {
+    std::memset(to, 'c', size);
+    return size;
+  });
+  copies_->Remove("file.1.a");
+  copies_->Remove("file.1.b");
+  removed.Notify();
+  EXPECT_TRUE(store::Eventually([&] { return copies_->Find("file.1.c") != nullptr; }));
+  EXPECT_EQ(Read("file.1.a", 0, 1), "missing");
   EXPECT_EQ(Read("file.1.b", 0, 1), "missing");
+  EXPECT_EQ(FilesOnDisk(), 1u);
+}
+
+TEST_F(TableCopiesTest, ADamagedCopyIsRemovedOnceAndNotItsSuccessor) {
+  ASSERT_TRUE(Open());
+  Make("file.1.a", Content(1000));
+  const std::shared_ptr<TableCopy> former = copies_->Find("file.1.a");
+  copies_->RemoveDamaged("file.1.a", former.get());
+  Make("file.1.a", Content(1000));
+  copies_->RemoveDamaged("file.1.a", former.get());
+  EXPECT_NE(copies_->Find("file.1.a"), nullptr);
+  EXPECT_EQ(copies_->counters().damaged, 1u);
+}
+
+TEST_F(TableCopiesTest, CopiesUseAPartOfTheDescriptors) {
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = 256;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  ASSERT_TRUE(Open());
+  for (int i = 0; i < 50; ++i) Make(Cat("file.1.", i), "x");
+  EXPECT_LE(copies_->counters().files, 33u);
+  EXPECT_NE(copies_->Find("file.1.49"), nullptr);
+  copies_.reset();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 }  // namespace

@@ -24,26 +24,45 @@ struct StoreOptions {
   std::string place;
 };
 
-absl::Status ShowStatus(const Session& session, const StoreOptions& options) {
-  const absl::StatusOr<place::PlaceStatus> status = place::ReadPlaceStatus(options.place, RadosAccess());
-  if (!status.ok()) return UsageError(Sv(status.status().message()));
-  Json json = {{"Store", options.place},
-               {"VolumeId", status->volume_id},
-               {"Epoch", status->epoch},
-               {"StripeBytes", status->stripe_bytes},
-               {"LeaseHolder", status->lease_holder}};
-  if (!status->owner_client.empty()) {
-    json["Owner"] = {{"Client", status->owner_client},
-                     {"Service", status->owner_service},
-                     {"Host", status->owner_host},
-                     {"SinceMs", static_cast<int64_t>(status->owner_since_s) * kMsPerSecond}};
+void PrintStatus(const Session& session, const std::string& place, const rados::VolumeStatus& status) {
+  Json json = {{"Store", place},
+               {"VolumeId", status.id},
+               {"Epoch", status.epoch},
+               {"StripeBytes", status.stripe_bytes},
+               {"LeaseHolder", status.holder}};
+  if (!status.owner.client.empty()) {
+    json["Owner"] = {{"Client", status.owner.client},
+                     {"Service", status.owner.service},
+                     {"Host", status.owner.host},
+                     {"SinceMs", static_cast<int64_t>(status.owner.since_s) * kMsPerSecond}};
   }
   session.Print(json, [&json] { return DetailsTable(json); });
+}
+
+absl::Status ShowStatus(const Session& session, const StoreOptions& options) {
+  const absl::StatusOr<rados::VolumeStatus> status = place::ReadPlaceStatus(options.place, RadosAccess());
+  if (!status.ok()) return UsageError(Sv(status.status().message()));
+  PrintStatus(session, options.place, *status);
+  return absl::OkStatus();
+}
+
+struct HandoverOptions {
+  std::string place;
+  double wait_s = 60;
+};
+
+absl::Status HandOver(const Session& session, const HandoverOptions& options) {
+  place::PlaceOptions access = RadosAccess();
+  access.owner_wait = absl::Seconds(options.wait_s);
+  const absl::StatusOr<rados::VolumeStatus> status = place::HandOverPlace(options.place, access);
+  if (absl::IsUnavailable(status.status())) return status.status();
+  if (!status.ok()) return UsageError(Sv(status.status().message()));
+  PrintStatus(session, options.place, *status);
   return absl::OkStatus();
 }
 
 absl::Status CheckStore(const Session& session, const StoreOptions& options, bool collects) {
-  absl::StatusOr<place::PlaceCheck> check = place::CheckPlace(options.place, RadosAccess(), collects);
+  absl::StatusOr<rados::VolumeCheck> check = place::CheckPlace(options.place, RadosAccess(), collects);
   if (!check.ok()) return UsageError(Sv(check.status().message()));
   const Json json = {{"Files", check->files},      {"FileBytes", check->file_bytes},     {"Objects", check->objects},
                      {"Orphans", check->orphans},  {"OrphanBytes", check->orphan_bytes}, {"OrphansRemoved", collects},
@@ -108,6 +127,13 @@ void AddStoreCommands(CLI::App& app, Action* action) {
   AddCommand(group, action, "fsck", "Compares the files with their objects. No daemon may own the database meanwhile",
              Fsck);
   AddCommand(group, action, "gc", "The same, and removes objects that belong to no file", Collect);
+  CLI::App& handover = *group.add_subcommand(
+      "handover", "Asks the owner to end, and waits until another daemon owns the database, or the same one again");
+  HandoverOptions& handover_options = SetAction(handover, action, HandOver);
+  handover.add_option("place", handover_options.place, "rados://POOL/NAMESPACE")->required()->type_name("PLACE");
+  handover.add_option("--wait", handover_options.wait_s, "Seconds to wait for the next owner")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 86400.0));
   CLI::App& copy = *group.add_subcommand("copy", "Copies a stopped database between places");
   CopyOptions& options = SetAction(copy, action, Copy);
   copy.add_option("from", options.from, "Data directory, or rados://POOL/NAMESPACE")->required()->type_name("FROM");

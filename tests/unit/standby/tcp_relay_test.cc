@@ -67,6 +67,9 @@ TEST_F(TcpRelayTest, DoesNotRelayToItself) {
   ASSERT_TRUE(relay_->SetTarget(relay_->address()).ok());
   EXPECT_EQ(RawHttpClient(relay_->address()).ReadToEnd(), "");
   AwaitNone();
+  // Not by a chain that a limit has ended.
+  const ConnectionCounts counts = ledger_.counts();
+  EXPECT_EQ(counts.refused_total_limit + counts.refused_address_limit + counts.refused_descriptors, 0u);
 }
 
 TEST_F(TcpRelayTest, ConnectionsEndWithTheirTargetAndNewOnesGoToTheNewTarget) {

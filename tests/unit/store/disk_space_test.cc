@@ -77,6 +77,8 @@ TEST(DiskSpace, TellsOnceThatItIsBroken) {
   damaged.SetBroken(DiskSpace::Broken::kDamage);
   EXPECT_TRUE(damaged.report().is_broken);
   EXPECT_EQ(told, 1);
+  damaged.SetBroken(DiskSpace::Broken::kWrite);
+  EXPECT_EQ(told, 2);
 }
 
 TEST(DiskSpace, TakesTheSmallerOfTheTwoBounds) {
