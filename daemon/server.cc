@@ -223,7 +223,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   builder.RegisterCallbackGenericService(unknown.get());
   grpc = builder.BuildAndStart();
   if (grpc == nullptr) return UnavailableError(Cat("cannot serve gRPC on ", listen));
-  acceptor->Start(CallLedger::kInterval, [this] { calls->Sweep(CoarseNowNs(), acceptor.get()); });
+  acceptor->Start([this] { return calls->Tick(CoarseNowNs(), acceptor.get()); });
   address = acceptor->address();
   LOG(INFO) << "server: serving grpc=" << address << " tls=" << (tls != nullptr && !is_socket)
             << " credentials=" << (authenticator != nullptr);

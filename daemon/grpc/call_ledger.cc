@@ -6,12 +6,16 @@
 #include "daemon/net/coarse_clock.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
+#include "storage/base/time_histogram.h"
 
 namespace armature::daemon {
 namespace {
 
 // Requests that arrive at once are not looked at.
-constexpr int64_t kSlowNs = 50'000'000;
+constexpr int64_t kSlowNs = 30'000'000;
+// Part of the budget that large requests of a connection hold.
+constexpr size_t kLargePart = 16;
+constexpr int kPartOfTime = 10;
 constexpr double kNsPerSecond = 1e9;
 // gRPC takes this much of a stream before anybody reads from it.
 constexpr size_t kWindowBytes = 64 << 10;
@@ -107,7 +111,9 @@ void CallLedger::Cancelled(TrackedCall& call) {
   const std::string& peer = call.Peer();
   const absl::MutexLock lock(&cancelled_mutex_);
   // An interval is long: a client can begin and cancel thousands of calls in it.
-  if (++cancelled_[peer] == limits_.cancelled_max + 1 && table_ != nullptr) table_->Hasten();
+  if (++cancelled_[peer] != limits_.cancelled_max + 1 || table_ == nullptr) return;
+  is_hastened_.store(true);
+  table_->Hasten();
 }
 
 bool CallLedger::MustWait(const TrackedCall& call) {
@@ -226,29 +232,48 @@ void CallLedger::Estimate(int64_t now_ns, const ConnectionTable& table, Connecti
   has_streaks_.store(!streaks_.empty(), std::memory_order_relaxed);
 }
 
-void CallLedger::Sweep(int64_t now_ns, ConnectionTable* table) {
-  Connections connections;
-  const size_t open = Collect(now_ns, &connections);
-  Estimate(now_ns, *table, &connections);
+void CallLedger::Count(int64_t now_ns, const ConnectionTable& table, Connections* connections) {
+  const size_t open = Collect(now_ns, connections);
+  Estimate(now_ns, table, connections);
   size_t estimate = open * kCallBytes;
   BytesByClient by_client;
-  for (const auto& [peer, connection] : connections) {
+  has_large_ = false;
+  for (const auto& [peer, connection] : *connections) {
     if (connection.request_bytes == 0) continue;
     estimate += connection.request_bytes;
     by_client[ClientOf(NetworkOf(std::string_view(peer)))] += connection.request_bytes;
+    has_large_ = has_large_ || connection.request_bytes > budget_->bytes_max() / kLargePart;
   }
   budget_->SetEstimate(estimate, std::move(by_client));
+}
+
+absl::Duration CallLedger::Tick(int64_t now_ns, ConnectionTable* table) {
+  const int64_t begin_ns = MonotonicNs();
+  if (is_hastened_.exchange(false) || now_ns >= next_sweep_ns_) {
+    next_sweep_ns_ = now_ns + absl::ToInt64Nanoseconds(kInterval);
+    Sweep(now_ns, table);
+  } else {
+    Connections connections;
+    Count(now_ns, *table, &connections);
+    EndExcess(now_ns, /*is_wanted=*/false, connections, table);
+  }
+  const absl::Duration took = absl::Nanoseconds(MonotonicNs() - begin_ns);
+  return std::max(has_large_ ? kLookAtLarge : kLook, kPartOfTime * took);
+}
+
+void CallLedger::Sweep(int64_t now_ns, ConnectionTable* table) {
+  Connections connections;
+  Count(now_ns, *table, &connections);
   BreakCancelling(table);
   BreakFlooding(now_ns, table);
   EndStalled(now_ns, &connections);
-  EndExcess(now_ns, connections, table);
-}
-
-void CallLedger::EndExcess(int64_t now_ns, const Connections& connections, ConnectionTable* table) {
-  size_t wanted = budget_->excess();
-  // Somebody else needs the room of those who do not read.
   const uint64_t refused = refused_.load(std::memory_order_relaxed);
   const bool is_wanted = std::exchange(refused_seen_, refused) != refused;
+  EndExcess(now_ns, is_wanted, connections, table);
+}
+
+void CallLedger::EndExcess(int64_t now_ns, bool is_wanted, const Connections& connections, ConnectionTable* table) {
+  size_t wanted = budget_->excess();
   if (is_wanted) wanted += budget_->bytes_max() / kPartFreed;
   ConnectionList all;
   absl::flat_hash_map<BudgetClient, ConnectionList> of_client;

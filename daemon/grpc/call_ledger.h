@@ -122,16 +122,20 @@ struct CallLedgerCounts {
 // The budget counts large answers exactly, from their end to the moment when the system has taken them. gRPC does not
 // tell how much of a message it holds, and it takes more than the largest request if the client announces more. So
 // messages under way are estimated: by what their connection has received since the first of them began, less the
-// messages that were received as a whole. This falls short by no more than the arrivals of one interval. Each open call
-// counts with kCallBytes besides.
+// messages that were received as a whole. This falls short by no more than the arrivals between two looks. Each open
+// call counts with kCallBytes besides.
 //
-// Thread-safety: thread-safe, except Sweep, which one thread calls. Lifetime: `budget` outlives it; it outlives the
-// calls.
+// Thread-safety: thread-safe, except Tick and Sweep, which one thread calls. Lifetime: `budget` outlives it; it
+// outlives the calls.
 class CallLedger {
  public:
   // Memory that gRPC and the daemon allocate for a call.
   static constexpr size_t kCallBytes = 8 << 10;
   static constexpr absl::Duration kInterval = absl::Milliseconds(100);
+  // Between two looks at requests under way, and while some of them are large: on loopback a client sends gigabytes a
+  // second.
+  static constexpr absl::Duration kLook = absl::Milliseconds(20);
+  static constexpr absl::Duration kLookAtLarge = absl::Milliseconds(10);
 
   // `on_crowd`: as LateCalls calls it.
   CallLedger(MemoryBudget* budget, CallLimits limits, LateCalls::OnCrowd on_crowd = {})
@@ -162,7 +166,11 @@ class CallLedger {
   // Whom Cancelled tells that a connection must be broken off, and MustWait asks. Call before the first call is added.
   void set_table(ConnectionTable* table) { table_ = table; }
 
-  // Counts what requests under way hold, and ends calls as CallLimits says. Called every kInterval.
+  // Sweeps every kInterval, and when Cancelled has asked for it. Between that it only counts what requests under way
+  // hold, and ends some if the budget is exceeded. Returns the time after which it is to be called again, so that it
+  // takes a tenth of its thread's time at most.
+  absl::Duration Tick(int64_t now_ns, ConnectionTable* table);
+  // Counts what requests under way hold, and ends calls as CallLimits says.
   void Sweep(int64_t now_ns, ConnectionTable* table);
 
   CallLedgerCounts counts() const;
@@ -204,12 +212,15 @@ class CallLedger {
   // Returns the number of open calls.
   size_t Collect(int64_t now_ns, Connections* connections);
   void Estimate(int64_t now_ns, const ConnectionTable& table, Connections* connections);
+  // Gives the budget the estimate of all connections.
+  void Count(int64_t now_ns, const ConnectionTable& table, Connections* connections);
   void EstimateUnknown(const std::string& peer, Connection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(streaks_mutex_);
   void EstimateOne(int64_t now_ns, const TransferCounts& counts, Streak* streak, Connection* connection) const;
   void EndStalled(int64_t now_ns, Connections* connections);
   void BreakCancelling(ConnectionTable* table);
   void BreakFlooding(int64_t now_ns, ConnectionTable* table);
-  void EndExcess(int64_t now_ns, const Connections& connections, ConnectionTable* table);
+  // `is_wanted`: a request was refused, and somebody else needs the room of those who do not read.
+  void EndExcess(int64_t now_ns, bool is_wanted, const Connections& connections, ConnectionTable* table);
   // Ends calls of these connections, those of the largest first, until `wanted` bytes are freed.
   void EndLargest(int64_t now_ns, size_t wanted, ConnectionList connections, ConnectionTable* table);
   bool Cancel(const Waiting& waiting);
@@ -234,6 +245,9 @@ class CallLedger {
   std::atomic<uint64_t> ended_spent_ = 0;
   std::atomic<uint64_t> refused_ = 0;
   uint64_t refused_seen_ = 0;  // by Sweep
+  int64_t next_sweep_ns_ = 0;
+  bool has_large_ = false;  // requests under way, at the last look
+  std::atomic<bool> is_hastened_ = false;
 };
 
 }  // namespace armature::daemon

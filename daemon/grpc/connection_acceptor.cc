@@ -27,8 +27,10 @@ namespace {
 
 // Accepts before ended connections get a turn.
 constexpr int kAcceptsPerTurn = 64;
-// Pause after the system could not make a descriptor: they come back only when something is closed.
-constexpr int kPauseMs = 50;
+// Bounds of the time between two sweeps. After the system could not make a descriptor, this is also the time to the
+// next attempt: they come back only when something is closed.
+constexpr absl::Duration kPauseMin = absl::Milliseconds(1);
+constexpr absl::Duration kPauseMax = absl::Milliseconds(100);
 constexpr int kLogRefusedEvery = 1000;
 constexpr int64_t kNoteNs = 1'000'000'000;
 constexpr char kUnixPeer[] = "unix:";
@@ -137,8 +139,7 @@ void ConnectionAcceptor::AddTo(grpc::ServerBuilder* builder, std::shared_ptr<grp
   grpc_ = builder->experimental().AddExternalConnectionAcceptor(Type::FROM_FD, std::move(credentials));
 }
 
-void ConnectionAcceptor::Start(absl::Duration interval, Sweep sweep) {
-  interval_ = interval;
+void ConnectionAcceptor::Start(Sweep sweep) {
   sweep_ = std::move(sweep);
   WatchListeners(true);
   thread_ = std::make_unique<ThreadPool>("arm-accept", 1, 1);
@@ -174,7 +175,7 @@ void ConnectionAcceptor::Run() {
   std::array<epoll_event, 64> events;
   bool listens = true;
   while (!ends_) {
-    const int wait_ms = is_pausing_ ? kPauseMs : static_cast<int>(absl::ToInt64Milliseconds(interval_));
+    const int wait_ms = static_cast<int>(absl::ToInt64Milliseconds(pause_));
     const int count = epoll_wait(poll_, events.data(), events.size(), wait_ms);
     SweepIfDue();
     if (listens && !accepts_) {
@@ -201,12 +202,12 @@ void ConnectionAcceptor::Run() {
 void ConnectionAcceptor::SweepIfDue() {
   const int64_t now_ns = CoarseNowNs();
   if (now_ns < next_sweep_ns_ && !is_hastened_.exchange(false)) return;
-  sweep_();
+  pause_ = std::clamp(sweep_(), kPauseMin, kPauseMax);
   if (now_ns >= next_note_ns_) {
     NoteReceived();
     next_note_ns_ = now_ns + kNoteNs;
   }
-  next_sweep_ns_ = now_ns + absl::ToInt64Nanoseconds(interval_);
+  next_sweep_ns_ = CoarseNowNs() + absl::ToInt64Nanoseconds(pause_);
 }
 
 // Asking about 20,000 connections takes about 10 ms.

@@ -43,10 +43,10 @@ class ConnectionAcceptor final : public ConnectionTable {
 
   // Call before the server is built.
   void AddTo(grpc::ServerBuilder* builder, std::shared_ptr<grpc::ServerCredentials> credentials);
-  // Accepts from now on. Call after the server was started. `sweep` is called on the acceptor's thread every
-  // `interval`.
-  using Sweep = std::function<void()>;
-  void Start(absl::Duration interval, Sweep sweep);
+  // Accepts from now on. Call after the server was started. `sweep` is called on the acceptor's thread, and returns the
+  // time to its next call.
+  using Sweep = std::function<absl::Duration()>;
+  void Start(Sweep sweep);
   // Accepts no more. Call before the server is shut down. Idempotent.
   void StopAccepting();
 
@@ -100,7 +100,6 @@ class ConnectionAcceptor final : public ConnectionTable {
   // Changed by the thread only, which reads it without the lock. Its descriptors are open while it holds them.
   mutable absl::Mutex peers_mutex_;
   absl::flat_hash_map<std::string, int> by_peer_;
-  absl::Duration interval_;
   std::atomic<bool> is_hastened_ = false;
   // Clients that are refused connections. The time doubles each time.
   struct Barred {
@@ -110,6 +109,7 @@ class ConnectionAcceptor final : public ConnectionTable {
   bool IsBarred(const std::optional<PeerNetwork>& network);
   absl::flat_hash_map<PeerNetwork, Barred> barred_;
   int64_t next_sweep_ns_ = 0;
+  absl::Duration pause_;  // to the next sweep
   int64_t next_note_ns_ = 0;
   Sweep sweep_;
 

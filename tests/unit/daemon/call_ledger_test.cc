@@ -101,6 +101,29 @@ TEST_F(CallLedgerTest, CountsWhatUnfinishedRequestsHaveReceived) {
   EXPECT_FALSE(call->is_cancelled());
 }
 
+TEST_F(CallLedgerTest, LooksSoonAtRequestsThatGrow) {
+  const auto call = Call(kOne, CallPhase::kReading);
+  SweepAfter(0.1);
+  const auto tick = [this] { return ledger_.Tick(now_ns_ += 10'000'000, &table_); };
+  EXPECT_GE(tick(), CallLedger::kLook);  // sweeps
+  Receive(kOne, 10 * kMb);
+  EXPECT_LT(tick(), CallLedger::kLook);
+  EXPECT_FALSE(call->is_cancelled());
+  Receive(kOne, 30 * kMb);
+  tick();
+  EXPECT_TRUE(call->is_cancelled());
+}
+
+TEST_F(CallLedgerTest, SweepsWithinAnIntervalForAConnectionThatCancels) {
+  ledger_.set_table(&table_);
+  ledger_.Tick(now_ns_, &table_);
+  const auto call = Call(kOne, CallPhase::kRunning);
+  for (int i = 0; i < 513; ++i) ledger_.Cancelled(*call);
+  EXPECT_EQ(table_.hastened, 1);
+  ledger_.Tick(now_ns_ + 1, &table_);
+  EXPECT_THAT(table_.barred, testing::ElementsAre(kOne));
+}
+
 TEST_F(CallLedgerTest, CountsAMessageThatIsLargerThanTheLargestRequest) {
   const auto liar = Call(kOne, CallPhase::kReading);
   SweepAfter(0.1);
