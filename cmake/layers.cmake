@@ -50,7 +50,7 @@ endfunction()
 
 # armature_unity(<target>): compiles the files of a target in batches, which parses the headers of protobuf, gRPC and Abseil
 # once for each batch. Names in unnamed namespaces are therefore unique within a target.
-set(ARMATURE_UNITY_BATCH 8 CACHE STRING "Files in a batch; 0: all files of a target, which shows every name that is not unique")
+set(ARMATURE_UNITY_BATCH 8 CACHE STRING "Files in a batch, more for builds from nothing; 0: all files of a target, which shows every name that is not unique")
 mark_as_advanced(ARMATURE_UNITY_BATCH)
 function(armature_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ARMATURE_UNITY} UNITY_BUILD_BATCH_SIZE ${ARMATURE_UNITY_BATCH})

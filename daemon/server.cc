@@ -59,7 +59,6 @@ constexpr int kIdleMs = 600'000;
 constexpr size_t kClientsAtLeast = 2;
 
 constexpr absl::Duration kStandbyPoll = absl::Seconds(1);
-constexpr int64_t kNsPerMs = 1'000'000;
 
 // Methods without authentication, for load balancers. The answer contains only the serving status.
 constexpr std::array<std::string_view, 2> kOpenMethods = {HealthService::kCheck, HealthService::kWatch};

@@ -28,7 +28,7 @@ type Retry struct {
 }
 
 // DefaultRetry is used without [WithRetry].
-var DefaultRetry = Retry{MaxAttempts: 10, Initial: 25 * time.Millisecond, Max: 2 * time.Second}
+var DefaultRetry = Retry{MaxAttempts: 20, Initial: 25 * time.Millisecond, Max: 2 * time.Second}
 
 // pause returns the time between the attempt of this number and the next one.
 func (r Retry) pause(attempt int, advice time.Duration) time.Duration {

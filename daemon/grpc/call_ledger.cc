@@ -16,7 +16,6 @@ constexpr int64_t kSlowNs = 30'000'000;
 // Part of the budget that large requests of a connection hold.
 constexpr size_t kLargePart = 16;
 constexpr int kPartOfTime = 10;
-constexpr double kNsPerSecond = 1e9;
 // gRPC takes this much of a stream before anybody reads from it.
 constexpr size_t kWindowBytes = 64 << 10;
 // Part of the budget that is freed when a request was refused.

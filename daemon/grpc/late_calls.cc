@@ -4,15 +4,12 @@
 #include <deque>
 #include <utility>
 
+#include "daemon/net/coarse_clock.h"
 #include "engine/request_queue.h"
 
 namespace armature::daemon {
 
 using engine::ParkedRequests;
-
-namespace {
-constexpr int64_t kNsPerMs = 1'000'000;
-}  // namespace
 
 bool LateCalls::MustWait(CallBurst* burst, int64_t now_ns, Age age) {
   const auto relaxed = std::memory_order_relaxed;

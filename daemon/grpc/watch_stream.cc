@@ -15,7 +15,7 @@
 namespace armature::daemon {
 namespace {
 
-constexpr std::string_view kOperation = "Watch";
+constexpr std::string_view kWatchOperation = "Watch";
 
 // The network of the client, because a client has several connections.
 std::string NetworkTextOf(std::string_view peer) {
@@ -27,7 +27,7 @@ std::string NetworkTextOf(std::string_view peer) {
 
 void WatchStream::Start() {
   gate_->ledger()->Add(this);
-  counted_ = gate_->Count(Front::kGrpc, kOperation);
+  counted_ = gate_->Count(Front::kGrpc, kWatchOperation);
   gate_->Identify(*context_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
     if (!caller.ok()) return self->End(caller.status());
     self->caller_ = *std::move(caller);
@@ -143,7 +143,7 @@ void WatchStream::End(const absl::Status& status) {
   counted_.Finish(status, "");
   gate_->Audit(caller_.has_value() ? &*caller_ : nullptr, {.principal = {},
                                                            .peer = peer_,
-                                                           .operation = kOperation,
+                                                           .operation = kWatchOperation,
                                                            .table = request_.table_name.value_or(""),
                                                            .result = status});
   Finish(EndOf(context_, status));

@@ -20,6 +20,7 @@
 
 #include "armature/version.h"
 #include "daemon/metrics/metric_table.h"
+#include "daemon/net/coarse_clock.h"
 #include "glog/logging.h"
 #include "prometheus/metric_family.h"
 #include "prometheus/text_serializer.h"
@@ -30,8 +31,6 @@
 
 namespace armature::daemon {
 namespace {
-
-constexpr double kNsPerSecond = 1e9;
 
 prometheus::MetricType TypeOf(MetricKind kind) {
   switch (kind) {

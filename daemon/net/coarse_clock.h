@@ -8,6 +8,9 @@
 
 namespace armature::daemon {
 
+inline constexpr int64_t kNsPerMs = 1'000'000;
+inline constexpr double kNsPerSecond = 1e9;
+
 // Nanoseconds since an arbitrary moment, with a resolution of a few milliseconds.
 inline int64_t CoarseNowNs() {
   timespec now = {};

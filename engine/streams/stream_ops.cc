@@ -10,6 +10,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/base/unix_time.h"
 #include "storage/model/constraint_list.h"
 #include "storage/model/limits.h"
 #include "storage/model/plain_item.h"
@@ -36,8 +37,6 @@ constexpr int64_t kIteratorLifeMs = int64_t{15} * 60 * 1000;
 constexpr size_t kOldRecordsMax = 10'000;
 constexpr std::string_view kChildShards[] = {"CHILD_SHARDS"};
 constexpr std::string_view kIteratorTypes[] = {"TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"};
-
-int64_t NowMs() { return absl::ToUnixMillis(absl::Now()); }
 
 std::string ArnOf(const StreamDescriptor& stream) { return model::StreamArn(stream.table_name, stream.label); }
 
@@ -247,7 +246,7 @@ absl::StatusOr<std::string> GetShardIterator(const store::Database& database, co
   }
   ARM_ASSIGN_OR_RETURN(const StreamDescriptor stream, FindStream(database, *request.stream_arn));
   const std::vector<store::StreamSegment> segments = database.streams().segments();
-  ShardIterator iterator{ArnOf(stream), {}, {}, NowMs()};
+  ShardIterator iterator{ArnOf(stream), {}, {}, UnixNowMs()};
   ARM_ASSIGN_OR_RETURN(iterator.shard, FindShard(stream, segments, *request.shard_id));
   const std::vector<ShardRange> shards = ShardsOf(stream, segments);
   const ShardRange* const range = FindRange(shards, iterator.shard);
@@ -298,7 +297,7 @@ absl::StatusOr<GetRecordsResult> GetRecords(const store::Database& database, con
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   std::optional<ShardIterator> iterator = ParseIterator(*request.shard_iterator);
   if (!iterator.has_value()) return ValidationError("Invalid ShardIterator");
-  const int64_t now_ms = NowMs();
+  const int64_t now_ms = UnixNowMs();
   if (now_ms - iterator->issued_ms > kIteratorLifeMs) {
     return ExpiredIteratorError("The shard iterator has expired: it was created more than 15 minutes ago");
   }

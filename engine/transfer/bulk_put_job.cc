@@ -36,7 +36,7 @@ constexpr int64_t kErrorFileBytes = int64_t{1} << 20;
 constexpr absl::Duration kRetryFirst = absl::Milliseconds(20);
 constexpr absl::Duration kRetryMax = absl::Seconds(1);
 
-enum class Outcome { kWritten, kInvalid, kRetry, kNoTable, kFault };
+enum class Outcome { kWritten, kInvalid, kTryAgain, kNoTable, kFault };
 
 Outcome OutcomeOf(const absl::Status& status) {
   if (status.ok()) return Outcome::kWritten;
@@ -49,7 +49,7 @@ Outcome OutcomeOf(const absl::Status& status) {
     case ApiErrorType::kServiceUnavailable:
     case ApiErrorType::kDeadlineExceeded:
     case ApiErrorType::kTransactionConflict:
-      return Outcome::kRetry;
+      return Outcome::kTryAgain;
     case ApiErrorType::kResourceNotFound:
       return Outcome::kNoTable;
     default:
@@ -193,7 +193,7 @@ class BulkPutter {
         if (outcome == Outcome::kNoTable) return NoTable();
         if (outcome == Outcome::kFault) return each->result.status();
         // Records behind a refused one are put again, too, since one of them may have its key.
-        if (outcome == Outcome::kRetry || !again.empty()) again.push_back(each);
+        if (outcome == Outcome::kTryAgain || !again.empty()) again.push_back(each);
       }
       left = std::move(again);
       if (!left.empty() && job_->WaitFor(pause)) return TransferJob::StoppedError();

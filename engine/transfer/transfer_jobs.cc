@@ -13,6 +13,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/base/unix_time.h"
 #include "storage/model/table_name.h"
 
 namespace armature::engine {
@@ -31,8 +32,6 @@ constexpr int64_t kBulkPageDefault = 10;
 constexpr absl::Duration kLook = absl::Milliseconds(50);
 constexpr absl::Duration kSaveEvery = absl::Seconds(1);
 constexpr size_t kFailureTextMax = 1000;
-
-int64_t NowMs() { return absl::ToUnixMillis(absl::Now()); }
 
 absl::Status TokenConflict(TransferKind kind, std::string_view token) {
   if (kind == TransferKind::kBulkPut) return IdempotentParameterMismatchError();
@@ -149,7 +148,7 @@ void TransferJobs::RemoveAbandonedTables() {
 
 absl::StatusOr<std::shared_ptr<TransferJobs::Entry>> TransferJobs::FindRepeated(const TransferRecord& record) const {
   if (record.client_token.empty()) return nullptr;
-  const int64_t oldest_end_ms = NowMs() - absl::ToInt64Milliseconds(kTokenLife);
+  const int64_t oldest_end_ms = UnixNowMs() - absl::ToInt64Milliseconds(kTokenLife);
   const absl::MutexLock lock(&mutex_);
   for (const auto& [arn, entry] : entries_) {
     const TransferRecord& other = entry->record;
@@ -291,7 +290,7 @@ void TransferJobs::Run(const std::shared_ptr<Entry>& entry) {
 
 void TransferJobs::End(TransferJob* job, const absl::Status& result) {
   TransferRecord& record = job->record();
-  record.end_time_ms = NowMs();
+  record.end_time_ms = UnixNowMs();
   if (result.ok()) {
     const bool has_errors = record.kind == TransferKind::kBulkPut && record.progress.failed > 0;
     record.state = has_errors ? TransferState::kCompletedWithErrors : TransferState::kCompleted;
@@ -327,7 +326,7 @@ void TransferJobs::RemoveOld() {
     }
     std::sort(ended.begin(), ended.end(),
               [](const TransferRecord* a, const TransferRecord* b) { return a->end_time_ms > b->end_time_ms; });
-    const int64_t oldest_ms = NowMs() - absl::ToInt64Milliseconds(kEndedLife);
+    const int64_t oldest_ms = UnixNowMs() - absl::ToInt64Milliseconds(kEndedLife);
     size_t bytes = 0;
     for (size_t i = 0; i < ended.size(); ++i) {
       bytes += ended[i]->request.size();

@@ -35,7 +35,7 @@ constexpr rlim_t kShareOfDescriptors = 8;
 constexpr size_t kFilesMax = 100'000;
 constexpr size_t kFilesMin = 16;
 // Time without new fetches after the disk has failed: each would read a whole file from the cluster for nothing.
-constexpr absl::Duration kPause = absl::Minutes(1);
+constexpr absl::Duration kFetchPause = absl::Minutes(1);
 // Names are VOLUME.FILE.copy: a UUID, and an id that begins so.
 constexpr size_t kVolumeIdSize = 36;
 constexpr std::string_view kFilePart = ".file.";
@@ -420,7 +420,7 @@ void TableCopies::Work() {
       const absl::MutexLock lock(&mutex_);
       is_removed = making_.empty();
       making_.clear();
-      if (!is_disk_good) paused_until_ns_ = MonotonicAfter(kPause);
+      if (!is_disk_good) paused_until_ns_ = MonotonicAfter(kFetchPause);
     }
     // Its file was removed while it was made.
     if (is_removed) Remove(wanted.id);

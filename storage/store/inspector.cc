@@ -24,7 +24,7 @@
 namespace armature::store {
 namespace {
 
-constexpr size_t kCacheBytes = size_t{32} << 20;
+constexpr size_t kInspectorCacheBytes = size_t{32} << 20;
 
 // Leaves room below a shell's usual limit of open files.
 constexpr int kOpenFilesMax = 512;
@@ -351,7 +351,7 @@ void Inspector::OpenRocks() {
   const std::string path = path_ + "/db";
   DatabaseOptions options;
   options.volume = volume_;
-  options.cache_bytes = kCacheBytes;
+  options.cache_bytes = kInspectorCacheBytes;
   std::string failure;
   std::string current;
   if (const absl::StatusOr<LogName> manifest = FindLostManifest(volume_, path); manifest.ok()) {
@@ -382,7 +382,7 @@ absl::Status Inspector::OpenFiles() {
   const Attempt attempt{Extent::kFiles, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords, ""};
   DatabaseOptions options;
   options.volume = volume_;
-  options.cache_bytes = kCacheBytes;
+  options.cache_bytes = kInspectorCacheBytes;
   ARM_RETURN_IF_ERROR(FromRocks(rocks->open.Open(ReadOnlyOptions(options, attempt, rocks->env.get()),
                                                  work_directory_ + "/db", options.cache_bytes),
                                 Cat("read the files of ", path_)));

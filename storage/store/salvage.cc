@@ -34,7 +34,7 @@ namespace armature::store {
 namespace {
 
 constexpr size_t kBatchBytes = 1 << 20;
-constexpr size_t kCacheBytes = 64 << 20;
+constexpr size_t kSalvageCacheBytes = 64 << 20;
 constexpr std::string_view kWorkDirectory = "/salvage";  // in the new directory: links to the files, repaired
 
 // False for rows that are made again from items, those of global indexes and of the expiry, and for the records from
@@ -131,7 +131,7 @@ class Salvager {
     DatabaseOptions options;
     options.volume = volume_;
     options.path = to_;
-    options.cache_bytes = kCacheBytes;
+    options.cache_bytes = kSalvageCacheBytes;
     ARM_ASSIGN_OR_RETURN(rocks_, RocksDb::Open(target_->db_path(), options, RocksDb::IfMissing::kCreate));
     return absl::OkStatus();
   }

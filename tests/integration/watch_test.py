@@ -488,7 +488,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--armatured", required=True)
     parser.add_argument("--armature", required=True)
-    parser.add_argument("--kills", type=int, default=3)
+    parser.add_argument("--kills", type=int, default=2)
     parser.add_argument("--stalled", type=int, default=8)
     parser.add_argument("--stalled_seconds", type=float, default=0)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31))

@@ -11,7 +11,7 @@ import type { Method } from './connection';
 import { checkMembers, Names } from './known';
 
 export interface RetryOptions {
-  /** Number of attempts, with the first one. Default 10. */
+  /** Number of attempts, with the first one. Default 20. */
   attempts?: number;
   /** Milliseconds after the first attempt; doubled with each further one. Default 25. */
   initialMs?: number;
@@ -29,7 +29,7 @@ export class RetryPolicy {
   constructor(options: RetryOptions | false = {}) {
     checkMembers('the options of retry', options === false ? {} : options, NAMES);
     const given = options === false ? { attempts: 1 } : options;
-    this.attempts = given.attempts ?? 10;
+    this.attempts = given.attempts ?? 20;
     this.initialMs = given.initialMs ?? 25;
     this.maxMs = given.maxMs ?? 2000;
     if (!(this.attempts >= 1)) throw new InvalidArgumentError('retry.attempts must be at least 1');

@@ -24,7 +24,7 @@ pub struct Retry {
 
 impl Default for Retry {
     fn default() -> Self {
-        Self { max_attempts: 10, initial: Duration::from_millis(25), max: Duration::from_secs(2) }
+        Self { max_attempts: 20, initial: Duration::from_millis(25), max: Duration::from_secs(2) }
     }
 }
 

@@ -154,18 +154,18 @@ Json ToJson(model::TableState state) { return model::TableStateName(state); }
 Json ToJson(model::ProjectionType type) { return model::ProjectionTypeName(type); }
 Json ToJson(model::BillingMode mode) { return model::BillingModeName(mode); }
 Json ToJson(model::TransferKind kind) {
-  constexpr const char* kNames[] = {"EXPORT", "IMPORT", "BULK_PUT"};
-  return kNames[static_cast<size_t>(kind) - 1];
+  constexpr const char* kKinds[] = {"EXPORT", "IMPORT", "BULK_PUT"};
+  return kKinds[static_cast<size_t>(kind) - 1];
 }
 Json ToJson(model::TransferState state) {
-  constexpr const char* kNames[] = {"IN_PROGRESS",           "CANCELLING", "COMPLETED",
-                                    "COMPLETED_WITH_ERRORS", "CANCELLED",  "FAILED"};
-  return kNames[static_cast<size_t>(state) - 1];
+  constexpr const char* kStates[] = {"IN_PROGRESS",           "CANCELLING", "COMPLETED",
+                                     "COMPLETED_WITH_ERRORS", "CANCELLED",  "FAILED"};
+  return kStates[static_cast<size_t>(state) - 1];
 }
 Json ToJson(model::TransferFormat format) { return format == model::TransferFormat::kCsv ? "CSV" : "DYNAMODB_JSON"; }
 Json ToJson(model::TransferCompression compression) {
-  constexpr const char* kNames[] = {"NONE", "GZIP", "ZSTD"};
-  return kNames[static_cast<size_t>(compression) - 1];
+  constexpr const char* kCompressions[] = {"NONE", "GZIP", "ZSTD"};
+  return kCompressions[static_cast<size_t>(compression) - 1];
 }
 Json ToJson(model::InsightsMode mode) { return model::InsightsModeName(mode); }
 Json ToJson(const std::pair<std::string, std::string>& tag) { return {{"Key", tag.first}, {"Value", tag.second}}; }

@@ -37,7 +37,7 @@ struct ClientOptions {
   // Timeout of a call with all its attempts, unless CallOptions has another one. Positive.
   absl::Duration timeout = absl::Seconds(10);
 
-  std::shared_ptr<const RetryPolicy> retry = LimitedAttempts(10);
+  std::shared_ptr<const RetryPolicy> retry = LimitedAttempts(20);
   std::shared_ptr<const BackoffPolicy> backoff = ExponentialBackoff();
   std::shared_ptr<const IdempotencyPolicy> idempotency = DefaultIdempotency();
   std::shared_ptr<Clock> clock = SystemClock();

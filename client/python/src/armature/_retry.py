@@ -25,7 +25,7 @@ class Retry:
     that the daemon advises comes before it.
     """
 
-    attempts: int = 10
+    attempts: int = 20
     initial: float = 0.025
     maximum: float = 2.0
 

@@ -17,8 +17,8 @@ public record RetryPolicy(int attempts, Duration initial, Duration max) {
     private static final Duration PAUSE_MAX = Duration.ofDays(36500); // still a number of nanoseconds
     private static final Duration ADVICE_MAX = Duration.ofHours(1);
 
-    /** Ten attempts, with pauses of 25 milliseconds to two seconds. */
-    public static final RetryPolicy DEFAULT = new RetryPolicy(10, Duration.ofMillis(25), Duration.ofSeconds(2));
+    /** Twenty attempts, with pauses of 25 milliseconds to two seconds. */
+    public static final RetryPolicy DEFAULT = new RetryPolicy(20, Duration.ofMillis(25), Duration.ofSeconds(2));
 
     /** No repeats. */
     public static final RetryPolicy NONE = new RetryPolicy(1, Duration.ZERO, Duration.ZERO);
