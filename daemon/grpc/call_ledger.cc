@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kSlowNs = 30'000'000;
 // Part of the budget that large requests of a connection hold.
 constexpr size_t kLargePart = 16;
-constexpr int kPartOfTime = 10;
+// Pauses are longer than looks by this factor: idle streams are looked at, too.
+constexpr int kPartOfTime = 50;
 // gRPC takes this much of a stream before anybody reads from it.
 constexpr size_t kWindowBytes = 64 << 10;
 // Part of the budget that is freed when a request was refused.
@@ -151,9 +152,8 @@ void CallLedger::BreakFlooding(int64_t now_ns, ConnectionTable* table) {
   }
 }
 
-size_t CallLedger::Collect(int64_t now_ns, Connections* connections) {
+size_t CallLedger::Collect(int64_t now_ns, Connections* connections, size_t* busy) {
   size_t open = 0;
-  size_t busy = 0;
   for (Shard& shard : shards_) {
     const absl::MutexLock lock(&shard.mutex);
     open += shard.calls.size();
@@ -162,16 +162,15 @@ size_t CallLedger::Collect(int64_t now_ns, Connections* connections) {
                             .phase = call->phase_.load(std::memory_order_relaxed),
                             .since_ns = call->since_ns_.load(std::memory_order_relaxed),
                             .bytes = call->bytes_.load(std::memory_order_relaxed)};
-      if (waiting.phase != CallPhase::kListening && waiting.phase != CallPhase::kPushing) ++busy;
+      if (waiting.phase != CallPhase::kListening && waiting.phase != CallPhase::kPushing) ++*busy;
       if (waiting.phase == CallPhase::kRunning || now_ns - waiting.since_ns < kSlowNs) continue;
       Connection& connection = (*connections)[call->Peer()];
       connection.calls.push_back(waiting);
+      if (connection.use == nullptr) connection.use = call->use_;
       if (waiting.phase == CallPhase::kReading) ++connection.reading;
       connection.answer_bytes += waiting.bytes;
     }
   }
-  // Clients may be between two calls just now.
-  busy_.store(std::max(busy, busy_.load(std::memory_order_relaxed) / 2), std::memory_order_relaxed);
   return open;
 }
 
@@ -224,6 +223,10 @@ void CallLedger::Estimate(int64_t now_ns, const ConnectionTable& table, Connecti
       // A fast client has sent much of its request by now.
       streak.held_bytes = std::min<size_t>(counts->received - counts->received_before,
                                            connection.reading * (limits_.request_bytes_max + kWindowBytes));
+      if (connection.use != nullptr) {
+        streak.held_bytes =
+            std::min<size_t>(streak.held_bytes, FloodGuard::Unfinished(*connection.use, counts->received));
+      }
     }
     EstimateOne(now_ns, *counts, &streak, &connection);
   }
@@ -231,8 +234,8 @@ void CallLedger::Estimate(int64_t now_ns, const ConnectionTable& table, Connecti
   has_streaks_.store(!streaks_.empty(), std::memory_order_relaxed);
 }
 
-void CallLedger::Count(int64_t now_ns, const ConnectionTable& table, Connections* connections) {
-  const size_t open = Collect(now_ns, connections);
+void CallLedger::Count(int64_t now_ns, const ConnectionTable& table, Connections* connections, size_t* busy) {
+  const size_t open = Collect(now_ns, connections, busy);
   Estimate(now_ns, table, connections);
   size_t estimate = open * kCallBytes;
   BytesByClient by_client;
@@ -252,17 +255,38 @@ absl::Duration CallLedger::Tick(int64_t now_ns, ConnectionTable* table) {
     next_sweep_ns_ = now_ns + absl::ToInt64Nanoseconds(kInterval);
     Sweep(now_ns, table);
   } else {
-    Connections connections;
-    Count(now_ns, *table, &connections);
-    EndExcess(now_ns, /*is_wanted=*/false, connections, table);
+    Look(now_ns, table);
   }
   const absl::Duration took = absl::Nanoseconds(MonotonicNs() - begin_ns);
   return std::max(has_large_ ? kLookAtLarge : kLook, kPartOfTime * took);
 }
 
+void CallLedger::Look(int64_t now_ns, ConnectionTable* table) {
+  Connections connections;
+  size_t busy = 0;
+  Count(now_ns, *table, &connections, &busy);
+  if (busy > busy_.load(std::memory_order_relaxed)) busy_.store(busy, std::memory_order_relaxed);
+  // Answers may exceed it for a moment, and requests must not pay for that.
+  const bool is_exceeded = IsExceeded(connections);
+  if (std::exchange(was_exceeded_, is_exceeded) && is_exceeded) {
+    EndExcess(now_ns, /*is_wanted=*/false, connections, table);
+  }
+}
+
+bool CallLedger::IsExceeded(const Connections& connections) const {
+  return budget_->excess() > 0 || std::any_of(connections.begin(), connections.end(), [this](const auto& each) {
+           const BudgetClient client = ClientOf(NetworkOf(std::string_view(each.first)));
+           return budget_->held_by(client) > budget_->client_bytes_max();
+         });
+}
+
 void CallLedger::Sweep(int64_t now_ns, ConnectionTable* table) {
   Connections connections;
-  Count(now_ns, *table, &connections);
+  size_t busy = 0;
+  Count(now_ns, *table, &connections, &busy);
+  // Clients may be between two calls just now.
+  busy_.store(std::max(busy, busy_.load(std::memory_order_relaxed) / 2), std::memory_order_relaxed);
+  was_exceeded_ = IsExceeded(connections);
   BreakCancelling(table);
   BreakFlooding(now_ns, table);
   EndStalled(now_ns, &connections);

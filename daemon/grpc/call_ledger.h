@@ -166,9 +166,9 @@ class CallLedger {
   // Whom Cancelled tells that a connection must be broken off, and MustWait asks. Call before the first call is added.
   void set_table(ConnectionTable* table) { table_ = table; }
 
-  // Sweeps every kInterval, and when Cancelled has asked for it. Between that it only counts what requests under way
-  // hold, and ends some if the budget is exceeded. Returns the time after which it is to be called again, so that it
-  // takes a tenth of its thread's time at most.
+  // Sweeps every kInterval, and when Cancelled has asked for it. Between that it counts what requests under way hold,
+  // and ends some if the budget is exceeded in two looks. Returns the time after which it is to be called again, so
+  // that it takes a fiftieth of its thread's time, if that is within kInterval.
   absl::Duration Tick(int64_t now_ns, ConnectionTable* table);
   // Counts what requests under way hold, and ends calls as CallLimits says.
   void Sweep(int64_t now_ns, ConnectionTable* table);
@@ -189,6 +189,7 @@ class CallLedger {
     size_t answer_bytes = 0;
     size_t request_bytes = 0;  // estimated
     bool is_slow = false;
+    std::shared_ptr<ConnectionUse> use;  // null on Unix sockets
 
     size_t held_bytes() const { return answer_bytes + request_bytes; }
   };
@@ -210,10 +211,13 @@ class CallLedger {
 
   Shard& ShardOf(const TrackedCall* call);
   // Returns the number of open calls.
-  size_t Collect(int64_t now_ns, Connections* connections);
+  size_t Collect(int64_t now_ns, Connections* connections, size_t* busy);
   void Estimate(int64_t now_ns, const ConnectionTable& table, Connections* connections);
-  // Gives the budget the estimate of all connections.
-  void Count(int64_t now_ns, const ConnectionTable& table, Connections* connections);
+  // Gives the budget the estimate of all connections. `busy`: calls in progress.
+  void Count(int64_t now_ns, const ConnectionTable& table, Connections* connections, size_t* busy);
+  // Counts, and ends calls if the budget was exceeded at the last look, too.
+  void Look(int64_t now_ns, ConnectionTable* table);
+  bool IsExceeded(const Connections& connections) const;
   void EstimateUnknown(const std::string& peer, Connection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(streaks_mutex_);
   void EstimateOne(int64_t now_ns, const TransferCounts& counts, Streak* streak, Connection* connection) const;
   void EndStalled(int64_t now_ns, Connections* connections);
@@ -246,7 +250,9 @@ class CallLedger {
   std::atomic<uint64_t> refused_ = 0;
   uint64_t refused_seen_ = 0;  // by Sweep
   int64_t next_sweep_ns_ = 0;
-  bool has_large_ = false;  // requests under way, at the last look
+  // At the last look: some requests under way were large; the budget was exceeded.
+  bool has_large_ = false;
+  bool was_exceeded_ = false;
   std::atomic<bool> is_hastened_ = false;
 };
 

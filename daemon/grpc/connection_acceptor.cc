@@ -21,6 +21,7 @@
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/base/time_histogram.h"
 
 namespace armature::daemon {
 namespace {
@@ -175,8 +176,7 @@ void ConnectionAcceptor::Run() {
   std::array<epoll_event, 64> events;
   bool listens = true;
   while (!ends_) {
-    const int wait_ms = static_cast<int>(absl::ToInt64Milliseconds(pause_));
-    const int count = epoll_wait(poll_, events.data(), events.size(), wait_ms);
+    const int count = epoll_wait(poll_, events.data(), events.size(), UntilSweepMs());
     SweepIfDue();
     if (listens && !accepts_) {
       listens = false;
@@ -199,15 +199,21 @@ void ConnectionAcceptor::Run() {
   }
 }
 
+int ConnectionAcceptor::UntilSweepMs() const {
+  const int64_t left_ns = std::max<int64_t>(next_sweep_ns_ - MonotonicNs(), 0);
+  return static_cast<int>((left_ns + kNsPerMs - 1) / kNsPerMs);
+}
+
 void ConnectionAcceptor::SweepIfDue() {
-  const int64_t now_ns = CoarseNowNs();
+  // The coarse clock may be half a pause behind.
+  const int64_t now_ns = MonotonicNs();
   if (now_ns < next_sweep_ns_ && !is_hastened_.exchange(false)) return;
-  pause_ = std::clamp(sweep_(), kPauseMin, kPauseMax);
+  const absl::Duration pause = std::clamp(sweep_(), kPauseMin, kPauseMax);
   if (now_ns >= next_note_ns_) {
     NoteReceived();
     next_note_ns_ = now_ns + kNoteNs;
   }
-  next_sweep_ns_ = CoarseNowNs() + absl::ToInt64Nanoseconds(pause_);
+  next_sweep_ns_ = MonotonicNs() + absl::ToInt64Nanoseconds(pause);
 }
 
 // Asking about 20,000 connections takes about 10 ms.

@@ -68,6 +68,7 @@ class ConnectionAcceptor final : public ConnectionTable {
   std::optional<TransferCounts> CountsOf(int watched) const;
   void Run();
   void SweepIfDue();
+  int UntilSweepMs() const;
   void AcceptSome(int listener);
   bool AcceptOne(int listener);
   // Takes over `socket`, or closes it.
@@ -109,7 +110,6 @@ class ConnectionAcceptor final : public ConnectionTable {
   bool IsBarred(const std::optional<PeerNetwork>& network);
   absl::flat_hash_map<PeerNetwork, Barred> barred_;
   int64_t next_sweep_ns_ = 0;
-  absl::Duration pause_;  // to the next sweep
   int64_t next_note_ns_ = 0;
   Sweep sweep_;
 

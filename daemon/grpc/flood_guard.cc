@@ -31,6 +31,12 @@ std::shared_ptr<ConnectionUse> FloodGuard::UseOf(const std::string& peer) {
   return use;
 }
 
+uint64_t FloodGuard::Unfinished(const ConnectionUse& use, uint64_t received) {
+  const uint64_t bytes = use.balance_ + (received - std::min(received, use.seen_read_));
+  const uint64_t asked = use.served_bytes.load(std::memory_order_relaxed) - use.seen_served_;
+  return bytes - std::min(bytes, asked);
+}
+
 void FloodGuard::BeginLook() { suspects_.clear(); }
 
 void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int64_t now_ns) {

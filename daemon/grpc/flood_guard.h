@@ -79,6 +79,9 @@ class FloodGuard {
   // Use of the connection with this peer. Never null; the same object until the connection is forgotten.
   std::shared_ptr<ConnectionUse> UseOf(const std::string& peer);
 
+  // Size of the requests that have arrived in part, of a connection that has received so many bytes. Estimated low.
+  static uint64_t Unfinished(const ConnectionUse& use, uint64_t received);
+
   // Begins a look at all connections. Look is called for each, then EndLook.
   void BeginLook();
   void Look(const std::string& peer, const TransferCounts& counts, int64_t now_ns);

@@ -247,10 +247,11 @@ int Lease::CheckEpoch() {
   std::string epoch;
   const int read = session_->ReadAttribute(kDirectoryObject, kEpochAttribute, &epoch);
   if (read < 0) return read;
-  return epoch == EpochText(mine) ? 0 : -ECANCELED;
+  // A repeated attempt to take the epoch may have raised it meanwhile.
+  return epoch == EpochText(mine) || epoch_.load() != mine ? 0 : -ECANCELED;
 }
 
-void Lease::RenewOnce() {
+bool Lease::RenewOnce() {
   int64_t until_ns = 0;
   int result = Lock(LIBRADOS_LOCK_FLAG_MAY_RENEW, &until_ns);
   // The lock may have been another process's meanwhile: after an outage that was longer than the lease, with clocks of
@@ -270,6 +271,7 @@ void Lease::RenewOnce() {
   } else {
     LOG(WARNING) << "rados: the lease was not renewed error=" << std::strerror(-result);
   }
+  return result == 0;
 }
 
 void Lease::LookForHandover() {
@@ -285,8 +287,7 @@ void Lease::LookForHandover() {
 void Lease::Renew() {
   const absl::Duration pause = session_->options().lease / kRenewalsInLease;
   while (!stop_.WaitFor(pause) && !session_->is_lost()) {
-    RenewOnce();
-    if (!session_->is_lost()) LookForHandover();
+    if (RenewOnce()) LookForHandover();
   }
 }
 

@@ -67,7 +67,8 @@ class Lease {
   absl::Status Block(const std::string& address);
   // ECANCELED if there is another owner.
   int CheckEpoch();
-  void RenewOnce();
+  // False if the lease was not renewed.
+  bool RenewOnce();
   // Tells the options' on_handover if this owner was asked to end.
   void LookForHandover();
   void Renew();

@@ -240,13 +240,19 @@ absl::StatusOr<VolumeStatus> HandOverVolume(const RadosVolumeOptions& options) {
   ARM_RETURN_IF_ERROR(AskForHandover(session.get(), before.epoch));
   StopSignal never;
   const int64_t end_ns = MonotonicAfter(options.owner_wait);
+  absl::StatusOr<VolumeStatus> now = before;
   while (MonotonicNs() < end_ns && !(options.is_cancelled && options.is_cancelled())) {
-    ARM_ASSIGN_OR_RETURN(VolumeStatus now, ReadStatus(session.get()));
-    if (now.epoch > before.epoch && !now.owner.client.empty()) return now;
+    // An answer that does not come ends nothing: the handover goes on.
+    now = ReadStatus(session.get());
+    if (now.ok() && now->epoch > before.epoch && !now->owner.client.empty()) return now;
     never.WaitFor(kHandoverPoll);
   }
-  return UnavailableError(Cat(place, " has no other owner yet; the one at ", before.owner.client,
-                              " was asked to end, and does so when its connections are drained"));
+  if (!now.ok()) return now.status();
+  return UnavailableError(Cat(place, " has no other owner yet: ",
+                              now->holder.empty()
+                                  ? "the former one has left, and nobody waits for it"
+                                  : Cat("a daemon at ", before.owner.client,
+                                        " was asked to end, and does so when its connections are drained")));
 }
 
 }  // namespace armature::rados

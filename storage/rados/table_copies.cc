@@ -167,6 +167,8 @@ CopyWriter::CopyWriter(TableCopies* copies, std::string id)
     : copies_(copies), id_(std::move(id)), path_(copies->PathOf(id_) + std::string(kUnfinished)) {
   descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   is_made_ = descriptor_ >= 0;
+  // It exists while another writer of the same file has not finished.
+  has_disk_failed_ = !is_made_ && errno != EEXIST;
 }
 
 CopyWriter::~CopyWriter() {
@@ -181,6 +183,7 @@ void CopyWriter::Write(std::string_view bytes) {
   if (reserved_ + bytes.size() <= copies_->bytes_max_ / kShareOfFile && copies_->Reserve(bytes.size())) {
     reserved_ += bytes.size();
     if (WriteAll(descriptor_, bytes)) return;
+    has_disk_failed_ = true;
   }
   close(descriptor_);
   descriptor_ = -1;
@@ -208,7 +211,9 @@ void CopyWriter::Finish() {
   const Footer footer = {.size = size_, .sums_hash = HashOf(size_, sums_)};
   Write({reinterpret_cast<const char*>(&footer), sizeof footer});
   const std::string path = copies_->PathOf(id_);
-  if (descriptor_ < 0 || rename(path_.c_str(), path.c_str()) != 0) return;
+  if (descriptor_ < 0) return;
+  has_disk_failed_ = rename(path_.c_str(), path.c_str()) != 0;
+  if (has_disk_failed_) return;
   is_made_ = false;
   auto copy = std::make_shared<TableCopy>(path, std::exchange(descriptor_, -1), size_, std::move(sums_));
   copies_->Add(id_, std::move(copy), std::exchange(reserved_, 0));
@@ -383,10 +388,11 @@ void TableCopies::Fetch(const std::string& id, uint64_t size, Source source) {
 }
 
 bool TableCopies::MakeOne(const Wanted& wanted) {
-  const std::unique_ptr<CopyWriter> writer = Begin(wanted.id);
-  if (writer == nullptr) return Find(wanted.id) != nullptr;
+  if (Find(wanted.id) != nullptr) return true;
+  CopyWriter writer(this, wanted.id);
   std::string bytes;
   for (uint64_t at = 0; at < wanted.size;) {
+    if (!writer.is_usable()) return !writer.has_disk_failed();
     {
       const absl::MutexLock lock(&mutex_);
       if (is_stopped_ || making_.empty()) return true;
@@ -394,12 +400,11 @@ bool TableCopies::MakeOne(const Wanted& wanted) {
     bytes.resize(std::min<uint64_t>(kFetchBytes, wanted.size - at));
     const size_t got = wanted.source(at, bytes.size(), bytes.data());
     if (got == 0) return true;  // the cluster does not answer, or the file was removed
-    writer->Append(std::string_view(bytes).substr(0, got));
-    if (!writer->is_usable()) return false;
+    writer.Append(std::string_view(bytes).substr(0, got));
     at += got;
   }
-  writer->Finish();
-  return Find(wanted.id) != nullptr;
+  writer.Finish();
+  return !writer.has_disk_failed();
 }
 
 void TableCopies::Work() {
@@ -420,11 +425,24 @@ void TableCopies::Work() {
       const absl::MutexLock lock(&mutex_);
       is_removed = making_.empty();
       making_.clear();
-      if (!is_disk_good) paused_until_ns_ = MonotonicAfter(kFetchPause);
+      if (!is_disk_good) {
+        paused_until_ns_ = MonotonicAfter(kFetchPause);
+        wanted_.clear();
+      }
     }
     // Its file was removed while it was made.
     if (is_removed) Remove(wanted.id);
   }
+}
+
+bool TableCopies::are_fetches_paused() const {
+  const absl::MutexLock lock(&mutex_);
+  return MonotonicNs() < paused_until_ns_;
+}
+
+size_t TableCopies::fetches_wanted() const {
+  const absl::MutexLock lock(&mutex_);
+  return wanted_.size();
 }
 
 TableCopiesCounters TableCopies::counters() const {

@@ -66,6 +66,8 @@ class CopyWriter {
 
   // False after an error: nothing is copied any more.
   bool is_usable() const { return descriptor_ >= 0; }
+  // True if that error was one of the disk.
+  bool has_disk_failed() const { return has_disk_failed_; }
   void Append(std::string_view bytes);
   // The file has all its bytes.
   void Finish();
@@ -80,6 +82,7 @@ class CopyWriter {
   const std::string path_;  // until it is finished
   bool is_made_ = false;    // the file of this name is ours
   int descriptor_ = -1;     // -1 after an error, or when it is finished
+  bool has_disk_failed_ = false;
   uint64_t size_ = 0;
   uint64_t reserved_ = 0;  // counted as used by the copies
   std::string chunk_;      // the last one, not full
@@ -120,6 +123,9 @@ class TableCopies {
   void CountRead(bool is_hit) { (is_hit ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed); }
 
   TableCopiesCounters counters() const;
+  // State of the fetches, for tests.
+  bool are_fetches_paused() const;
+  size_t fetches_wanted() const;
 
  private:
   friend class CopyWriter;
@@ -139,7 +145,7 @@ class TableCopies {
   // Takes the copy of `id` out, if it is `expected` or that is null. Null if there is none.
   std::shared_ptr<TableCopy> TakeOut(const std::string& id, const TableCopy* expected)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // False if the copy was not made because of the disk.
+  // False if the disk has failed.
   bool MakeOne(const Wanted& wanted);
   void Work();
 

@@ -215,9 +215,10 @@ TEST_F(TableCopiesTest, ADirectoryThatIsDeletedMeanwhileDoesNoHarm) {
     return size;
   };
   copies_->Fetch("file.1.c", 100, source);
+  ASSERT_TRUE(store::Eventually([&] { return copies_->are_fetches_paused(); }));
   std::filesystem::create_directories(directory_.path("copies"));
   copies_->Fetch("file.1.d", 100, source);
-  copies_.reset();
+  EXPECT_EQ(copies_->fetches_wanted(), 0u);
   EXPECT_EQ(reads, 0);
 }
 

@@ -1,5 +1,6 @@
 // Databases in Ceph RADOS: their owner, and their objects.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -54,6 +55,8 @@ struct HandoverOptions {
 absl::Status HandOver(const Session& session, const HandoverOptions& options) {
   place::PlaceOptions access = RadosAccess();
   access.owner_wait = absl::Seconds(options.wait_s);
+  // A cluster that does not answer must not outlast the wait.
+  access.op_timeout = std::max(absl::Seconds(1), access.owner_wait);
   const absl::StatusOr<rados::VolumeStatus> status = place::HandOverPlace(options.place, access);
   if (absl::IsUnavailable(status.status())) return status.status();
   if (!status.ok()) return UsageError(Sv(status.status().message()));
