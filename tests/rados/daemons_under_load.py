@@ -1,0 +1,374 @@
+"""Daemons that share a database in RADOS, clients that use them, and the books of what was acknowledged and read.
+
+Writers put rising numbers, each to a key of its own. A consistent read must never return less than what was acknowledged
+before it began, nor more than what was begun, whichever daemon answers.
+"""
+
+import dataclasses
+import http.client
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+LEASE_SECONDS = 2
+LOST_DATABASE = 75
+KEYS = 8
+# An unanswered request tells nothing, and the next one may go elsewhere.
+CALL_SECONDS = 3
+PROGRESS_SECONDS = 120
+WRITES_BETWEEN = 200  # faults
+REPEATED = ("ServiceUnavailable", "InternalServerError", "ThrottlingException")
+
+
+class Refused(Exception):
+    """The daemon answered with an error; nothing was done."""
+
+    def __init__(self, name, text):
+        super().__init__(f"{name}: {text}")
+        self.name = name
+
+
+@dataclasses.dataclass
+class Start:
+    """How a daemon is started. `prefix`: a program that becomes the daemon, in another namespace for one."""
+
+    armatured: str
+    flags: tuple = ()
+    prefix: tuple = ()
+    host: str = "127.0.0.1"
+    environment: dict = dataclasses.field(default_factory=dict)
+    lease_seconds: int = LEASE_SECONDS
+
+
+class Daemon:
+    """One of the daemons, started again whenever it has ended."""
+
+    def __init__(self, start, place, log):
+        self.how, self.place, self.log = start, place, log
+        self.address, self.process, self.ready_process, self.waiting_process, self.expected = None, None, None, None, None
+        self.is_held = False  # not started again
+        self.told = {}  # addresses in its last line
+        self.start()
+
+    @property
+    def is_ready(self):
+        return self.ready_process is self.process and self.process.poll() is None
+
+    @property
+    def is_waiting(self):
+        return self.waiting_process is self.process and not self.is_ready and self.process.poll() is None
+
+    def start(self):
+        listen = self.address or f"{self.how.host}:0"
+        self.process = subprocess.Popen(
+            [
+                *self.how.prefix,
+                self.how.armatured,
+                f"--store={self.place}",
+                f"--rados_conf={os.environ['ARMATURE_RADOS_CONF']}",
+                f"--rados_user={os.environ['ARMATURE_RADOS_USER']}",
+                f"--lease_seconds={self.how.lease_seconds}",
+                "--grpc_listen=off",
+                f"--http_listen={listen}",
+                "--drain_seconds=1",
+                *self.how.flags,
+            ],
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env=dict(os.environ, **self.how.environment),
+        )
+        threading.Thread(target=self.watch, args=(self.process,), daemon=True).start()
+
+    def watch(self, process):
+        for line in process.stdout:
+            words = line.split()
+            self.told = dict(word.split("=", 1) for word in words[1:])
+            self.address = self.told["http"]
+            if words[0] == "ready":
+                self.ready_process = process
+            else:
+                self.waiting_process = process
+
+
+class Cluster:
+    """All daemons of one database. Their common log is in `directory`."""
+
+    def __init__(self, name, starts, directory):
+        self.name_space = f"{name}.{os.getpid()}"
+        place = f"rados://{os.environ['ARMATURE_RADOS_POOL']}/{self.name_space}"
+        self.log = open(os.path.join(directory, "daemons.log"), "a", encoding="utf-8")
+        # Another one: the daemons write where that one is.
+        self.read_log = open(self.log.name, encoding="utf-8")
+        self.stopping = False
+        self.daemons = []
+        try:
+            for start in starts:
+                self.daemons.append(Daemon(start, place, self.log))
+        except OSError:
+            self.close()
+            raise
+
+    def keep_running(self, faults):
+        """Starts daemons that have ended again. A daemon may lose a race for the lease, and ends by itself."""
+        for daemon in self.daemons:
+            status = daemon.process.poll()
+            if status is None or self.stopping or daemon.is_held:
+                continue
+            if status not in (daemon.expected, LOST_DATABASE):
+                faults.append(f"a daemon ended by itself with status {status}")
+            daemon.expected = None
+            daemon.start()
+
+    def owner(self):
+        """The daemon that serves, or None."""
+        ready = [d for d in self.daemons if d.is_ready]
+        return ready[-1] if len(ready) == 1 else None
+
+    def others(self, daemon):
+        return [d for d in self.daemons if d is not daemon]
+
+    def close(self):
+        self.stopping = True
+        for daemon in self.daemons:
+            daemon.process.kill()
+            daemon.process.wait()
+
+    def fail(self, faults):
+        """Ends the program with the last lines of the daemons, if there are faults."""
+        if faults:
+            self.read_log.seek(0)
+            sys.stderr.write("".join(self.read_log.readlines()[-200:]))
+            raise SystemExit("\n".join(faults[:20]))
+
+
+class Client:
+    """Calls the address that answered last, or the next one; with `turn` always the one of that daemon."""
+
+    def __init__(self, cluster, turn=None):
+        self.cluster, self.stays = cluster, turn is not None
+        self.turn = turn if self.stays else random.randrange(len(cluster.daemons))
+        self.connection = None
+
+    def attempt(self, operation, body):
+        """The answer of one daemon. Raises OSError or HTTPException when the outcome is unknown."""
+        address = self.cluster.daemons[self.turn].address
+        if address is None:
+            raise OSError("not started")
+        if self.connection is None:
+            self.connection = http.client.HTTPConnection(address, timeout=CALL_SECONDS)
+            self.connection.connect()
+            self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        headers = {"X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Type": "application/x-amz-json-1.0"}
+        self.connection.request("POST", "/", json.dumps(body), headers)
+        answer = self.connection.getresponse()
+        text = answer.read()
+        if answer.status == 200:
+            return json.loads(text)
+        error = json.loads(text)
+        raise Refused(error["__type"].split("#")[-1], error.get("message", error.get("Message", "")))
+
+    def move(self):
+        if self.connection is not None:
+            self.connection.close()
+        self.connection = None
+        if not self.stays:
+            self.turn = (self.turn + 1) % len(self.cluster.daemons)
+
+    def call_once(self, operation, body, passed=()):
+        """The answer, or None if there is none. Errors in `passed` count as answers."""
+        try:
+            return self.attempt(operation, body)
+        except Refused as refused:
+            if refused.name in passed:
+                return {}
+            if refused.name not in REPEATED:
+                raise
+        except (OSError, http.client.HTTPException, ValueError):
+            pass
+        self.move()
+        return None
+
+    def call(self, operation, body, stop, passed=()):
+        """Repeats until an answer comes; None if `stop` is set first."""
+        while not stop.is_set():
+            answer = self.call_once(operation, body, passed)
+            if answer is not None:
+                return answer
+            stop.wait(0.02)
+        return None
+
+
+class Deadline:
+    """A `stop` of calls that is set by itself."""
+
+    def __init__(self):
+        self.end = time.monotonic() + PROGRESS_SECONDS
+
+    def is_set(self):
+        if time.monotonic() > self.end:
+            raise SystemExit("a call was not answered in time")
+        return False
+
+    def wait(self, seconds):
+        time.sleep(seconds)
+
+
+class Load:
+    """Writers and readers, until `stop`. Two readers go to any daemon, and one stays with each daemon."""
+
+    def __init__(self, cluster, more_work=()):
+        self.cluster, self.stop = cluster, threading.Event()
+        self.acknowledged = [0] * KEYS
+        self.begun = [0] * KEYS
+        self.faults, self.reads, self.counting = [], 0, threading.Lock()
+        self.reads_of = [0] * len(cluster.daemons)  # that a daemon answered to its own reader
+        self.stale = 0
+        self.last_acknowledged = time.monotonic()
+        readers = [None, None, *range(len(cluster.daemons))]
+        work = [(self.write, key) for key in range(KEYS)] + [(self.read, turn) for turn in readers] + list(more_work)
+        self.threads = [threading.Thread(target=self.guard, args=each) for each in work]
+
+    def start(self):
+        for thread in self.threads:
+            thread.start()
+
+    def end(self):
+        self.stop.set()
+        for thread in self.threads:
+            thread.join()
+
+    def guard(self, work, argument):
+        try:
+            work(argument)
+        except Exception as error:  # pylint: disable=broad-except
+            self.faults.append(f"{work.__name__}: {error!r}")
+
+    def write(self, key):
+        client = Client(self.cluster)
+        for number in range(1, 1 << 40):
+            self.begun[key] = number
+            item = {"k": {"S": f"key{key}"}, "n": {"N": str(number)}, "g": {"S": f"g{number % 5}"}, "p": {"S": "x" * 300}}
+            if client.call("PutItem", {"TableName": "rows", "Item": item}, self.stop) is None:
+                return
+            self.acknowledged[key] = number
+            self.last_acknowledged = time.monotonic()
+
+    def read(self, turn):
+        client = Client(self.cluster, turn)
+        while not self.stop.is_set():
+            key = random.randrange(KEYS)
+            # New for each attempt: a daemon that answers after many refusals owes what was acknowledged meanwhile.
+            before = self.acknowledged[key]
+            got = client.call_once("GetItem", {"TableName": "rows", "Key": {"k": {"S": f"key{key}"}}, "ConsistentRead": True})
+            if got is None:
+                self.stop.wait(0.02)
+                continue
+            number = int(got.get("Item", {}).get("n", {}).get("N", "0"))
+            # Any daemon may be asked next, also one that was paused.
+            if turn is None and random.random() < 0.2:
+                client.move()
+            if not before <= number <= self.begun[key]:
+                self.stale += 1
+                self.faults.append(f"key{key}: read {number}, acknowledged before {before}, begun {self.begun[key]}")
+            if turn is not None:
+                self.reads_of[turn] += 1
+            with self.counting:
+                self.reads += 1
+
+
+def table(name):
+    return {
+        "TableName": name,
+        "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": a, "AttributeType": "S"} for a in ("k", "g")],
+        "BillingMode": "PAY_PER_REQUEST",
+        "GlobalSecondaryIndexes": [
+            {"IndexName": "by_g", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}
+        ],
+    }
+
+
+def make_table(cluster):
+    first, deadline = Client(cluster), Deadline()
+    first.call("CreateTable", table("rows"), deadline, ("ResourceInUseException",))
+    while first.call("DescribeTable", {"TableName": "rows"}, deadline)["Table"]["TableStatus"] != "ACTIVE":
+        pass
+
+
+def await_condition(what, holds, cluster, load, seconds=PROGRESS_SECONDS):
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end or load.faults:
+            cluster.fail([f"{what}: not in time", *load.faults])
+        cluster.keep_running(load.faults)
+        time.sleep(0.01)  # a poll of several processes
+
+
+def await_write(cluster, load, since):
+    await_condition("no write was acknowledged", lambda: load.last_acknowledged > since, cluster, load)
+
+
+def await_writes(cluster, load):
+    enough = sum(load.acknowledged) + WRITES_BETWEEN
+    await_condition("few writes", lambda: sum(load.acknowledged) >= enough, cluster, load)
+
+
+def await_owner(cluster, load):
+    """The daemon that serves, once the others wait."""
+
+    def settled():
+        owner = cluster.owner()
+        return owner is not None and all(d.is_waiting for d in cluster.others(owner))
+
+    await_condition("nobody serves, or nobody waits", settled, cluster, load)
+    return cluster.owner()
+
+
+def end_owner(kind, cluster, load):
+    """Ends the owner until another daemon has acknowledged a write. Returns the seconds in between."""
+    await_condition("nobody serves", lambda: cluster.owner() is not None, cluster, load)
+    await_writes(cluster, load)
+    owner = cluster.owner()
+    process = owner.process
+    begun = time.monotonic()
+    expected = {"kill": -signal.SIGKILL, "pause": LOST_DATABASE, "end": 0}[kind]
+    owner.expected = expected
+    process.send_signal({"kill": signal.SIGKILL, "pause": signal.SIGSTOP, "end": signal.SIGTERM}[kind])
+    if kind == "pause":
+        await_condition("nobody takes over", lambda: any(d.is_ready for d in cluster.others(owner)), cluster, load)
+        await_write(cluster, load, time.monotonic())
+        process.send_signal(signal.SIGCONT)
+    await_condition(f"the owner does not end after {kind}", lambda: process.poll() is not None, cluster, load)
+    ended = process.poll()
+    if ended != expected:
+        load.faults.append(f"exit status {ended} after {kind}, not {expected}")
+    await_condition("nobody takes over", lambda: any(d.is_ready and d.process is not process for d in cluster.daemons), cluster, load)
+    await_write(cluster, load, time.monotonic())
+    return time.monotonic() - begun
+
+
+def check_end(cluster, load):
+    """Every key has at least its acknowledged number, and the index agrees with its table."""
+    client, deadline = Client(cluster), Deadline()
+    for key in range(KEYS):
+        got = client.call("GetItem", {"TableName": "rows", "Key": {"k": {"S": f"key{key}"}}, "ConsistentRead": True}, deadline)
+        number = int(got["Item"]["n"]["N"])
+        if not load.acknowledged[key] <= number <= load.begun[key]:
+            load.faults.append(f"key{key} is {number} at the end, acknowledged {load.acknowledged[key]}")
+    rows = {}
+    end = time.monotonic() + PROGRESS_SECONDS
+    while time.monotonic() < end:  # the index follows its table
+        rows = {
+            source: sorted(json.dumps(item, sort_keys=True) for item in client.call("Scan", {"TableName": "rows", **extra}, deadline)["Items"])
+            for source, extra in (("table", {}), ("index", {"IndexName": "by_g"}))
+        }
+        if rows["table"] == rows["index"]:
+            return
+    load.faults.append(f"the index differs from its table: {rows}")
