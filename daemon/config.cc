@@ -224,6 +224,10 @@ void SizePools(const RawConfig& raw, size_t processors, Config* config) {
                                             : static_cast<size_t>(raw.background_threads);
 }
 
+// Limits of the log. With a store, its reader is a standby that clients wait for.
+constexpr int64_t kLogMb = 256;
+constexpr int64_t kStoreLogMb = 64;
+
 absl::Status SizeMemory(const RawConfig& raw, uint64_t memory_bytes, Config* config) {
   constexpr uint64_t kMiB = uint64_t{1} << 20;
   // The value of the flag, or else a fraction of the memory (1/`part`) between `least` and `most`.
@@ -232,10 +236,13 @@ absl::Status SizeMemory(const RawConfig& raw, uint64_t memory_bytes, Config* con
   };
   if (raw.cache_mb != 0) ARM_RETURN_IF_ERROR(CheckRange("cache_mb", raw.cache_mb, 8, 1 << 20));
   if (raw.memtables_mb != 0) ARM_RETURN_IF_ERROR(CheckRange("memtables_mb", raw.memtables_mb, 16, 1 << 20));
+  if (raw.wal_max_mb != 0) ARM_RETURN_IF_ERROR(CheckRange("wal_max_mb", raw.wal_max_mb, 16, 1 << 16));
   if (raw.request_memory_mb != 0) {
     ARM_RETURN_IF_ERROR(CheckRange("request_memory_mb", raw.request_memory_mb, 64, 1 << 20));
   }
   config->database.cache_bytes = size(raw.cache_mb, 4, 8 * kMiB, uint64_t{1} << 40);
+  const int64_t log_mb = raw.store.empty() ? kLogMb : kStoreLogMb;
+  config->database.wal_max_bytes = static_cast<uint64_t>(raw.wal_max_mb == 0 ? log_mb : raw.wal_max_mb) * kMiB;
   // The limit of the log keeps the memtables below about this, so more would have no effect.
   config->database.memtables_bytes_max = size(raw.memtables_mb, 16, 32 * kMiB, 512 * kMiB);
   config->request_memory_bytes = size(raw.request_memory_mb, 8, 64 * kMiB, 512 * kMiB);

@@ -37,6 +37,7 @@ struct RawConfig {
   std::string durability;
   int64_t cache_mb = 0;
   int64_t memtables_mb = 0;
+  int64_t wal_max_mb = 0;
   int64_t background_threads = 0;
   int64_t read_threads = 0;
   int64_t applier_threads = 0;

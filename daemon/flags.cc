@@ -53,6 +53,7 @@ const std::vector<FlagGroup>& Groups() {
       {"Resources",
        {{"cache_mb", "MIB"},
         {"memtables_mb", "MIB"},
+        {"wal_max_mb", "MIB"},
         {"background_threads", "COUNT"},
         {"read_threads", "COUNT"},
         {"applier_threads", "COUNT"},

@@ -104,6 +104,9 @@ ABSL_FLAG(int64_t, cache_mb, 0,
 ABSL_FLAG(int64_t, memtables_mb, 0,
           "Budget in MiB for the memtables of all tables and indexes, 16 to 1048576; the oldest is flushed beyond it. "
           "0: a sixteenth of the memory, 32 to 512. Fixed at start.");
+ABSL_FLAG(int64_t, wal_max_mb, 0,
+          "Size in MiB of the write-ahead log beyond which memtables are flushed, 16 to 65536: a start reads so much "
+          "after a crash. 0: 256, and 64 with --store, for a standby that takes over. Fixed at start.");
 ABSL_FLAG(
     int64_t, background_threads, 0,
     "Flushes and compactions at once, 2 to 256; large compactions are done by up to four threads. 0: one for each "
@@ -241,6 +244,7 @@ armature::daemon::RawConfig FromFlags() {
   raw.durability = absl::GetFlag(FLAGS_durability);
   raw.cache_mb = absl::GetFlag(FLAGS_cache_mb);
   raw.memtables_mb = absl::GetFlag(FLAGS_memtables_mb);
+  raw.wal_max_mb = absl::GetFlag(FLAGS_wal_max_mb);
   raw.background_threads = absl::GetFlag(FLAGS_background_threads);
   raw.read_threads = absl::GetFlag(FLAGS_read_threads);
   raw.applier_threads = absl::GetFlag(FLAGS_applier_threads);

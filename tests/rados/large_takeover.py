@@ -27,7 +27,7 @@ THREADS = 6
 # Each has memtables of its own, which together keep the log as long as it may become.
 TABLES = 8
 ITEMS_OF_A_CALL = 25
-# Written before each kill. A takeover leaves an empty log, which is shortened at 256 MiB (DatabaseOptions::wal_max_bytes).
+# Written before each kill. A takeover leaves an empty log, which is shortened at --wal_max_mb.
 MB_BETWEEN = 220
 FILL_SECONDS_MAX = 1800
 LONGER_THAN_LEASE_SECONDS = 1.5  # that a takeover may take

@@ -14,6 +14,8 @@ namespace armature::store {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{32} << 10;
+// Whole blocks. In RADOS each read is a round trip.
+constexpr size_t kReadBytes = 128 * kBlockBytes;
 constexpr size_t kPartHeadBytes = 7;
 
 enum class PartType : uint8_t { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
@@ -158,11 +160,14 @@ absl::StatusOr<LogScan> ScanLog(Volume* volume, const std::string& path, LogVisi
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<VolumeFile> file, volume->Open(path, Volume::Access::kRead));
   LogScan scan;
   Scanner scanner(&scan, visit);
-  std::vector<char> block(kBlockBytes);
+  std::vector<char> buffer(kReadBytes);
   while (true) {
-    ARM_ASSIGN_OR_RETURN(const size_t filled, file->ReadAt(scan.size, block.size(), block.data()));
+    ARM_ASSIGN_OR_RETURN(const size_t filled, file->ReadAt(scan.size, buffer.size(), buffer.data()));
     if (filled == 0) break;
-    scanner.ScanBlock(std::string_view(block.data(), filled), scan.size);
+    const std::string_view read(buffer.data(), filled);
+    for (size_t at = 0; at < filled; at += kBlockBytes) {
+      scanner.ScanBlock(read.substr(at, kBlockBytes), scan.size + at);
+    }
     scan.size += filled;
   }
   scanner.Finish();

@@ -84,6 +84,13 @@ TEST(Config, BudgetsOfMemoryAreSizedFromTheMachine) {
   }
 }
 
+TEST(Config, TheLogHasALimit) {
+  RawConfig raw = Valid();
+  EXPECT_EQ(MakeConfig(raw)->database.wal_max_bytes, 256u << 20);
+  raw.wal_max_mb = 16;
+  EXPECT_EQ(MakeConfig(raw)->database.wal_max_bytes, 16u << 20);
+}
+
 TEST(Config, ThreadsForFilesAreSizedFromTheProcessors) {
   for (const auto& [processors, flag, threads] :
        std::vector<std::tuple<size_t, int64_t, size_t>>{{1, 0, 2}, {8, 0, 8}, {64, 0, 16}, {2, 5, 5}}) {
@@ -245,6 +252,7 @@ constexpr FlagCase kRefused[] = {
     {[](RawConfig* c) { c->durability = "interval:5s"; }, "--durability=interval:5s", kDurabilityForms},
     {[](RawConfig* c) { c->cache_mb = 7; }, "--cache_mb=7", "must be between 8 and 1048576"},
     {[](RawConfig* c) { c->cache_mb = 1048577; }, "--cache_mb=1048577", "must be between 8 and 1048576"},
+    {[](RawConfig* c) { c->wal_max_mb = 15; }, "--wal_max_mb=15", "must be between 16 and 65536"},
     {[](RawConfig* c) { c->memtables_mb = 15; }, "--memtables_mb=15", "must be between 16 and 1048576"},
     {[](RawConfig* c) { c->background_threads = 1; }, "--background_threads=1", "must be between 2 and 256"},
     {[](RawConfig* c) { c->read_threads = -1; }, "--read_threads=-1", "must be between 0 and 256"},
