@@ -12,11 +12,15 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/base/thread_pool.h"
+#include "storage/place/backup_places.h"
 
 namespace armature::daemon {
 namespace {
 
 constexpr std::string_view kOff = "off";
+// For backups in RADOS: time for an operation of the cluster, and time beyond the lease for another process to end.
+constexpr absl::Duration kBackupTimeout = absl::Seconds(30);
+constexpr absl::Duration kBackupPatience = absl::Seconds(10);
 
 absl::Status FlagError(std::string_view flag, std::string_view value, std::string_view allowed) {
   return absl::InvalidArgumentError(Cat("--", flag, "=", value, ": ", allowed));
@@ -171,9 +175,10 @@ absl::Status ReadSites(const RawConfig& raw, Config* config) {
                   &config->cors_origins);
 }
 
-absl::Status ReadBackups(const RawConfig& raw, engine::BackupOptions* backup) {
-  if (!raw.backup_dir.empty() && raw.backup_dir.front() != '/') {
-    return FlagError("backup_dir", raw.backup_dir, "must be an absolute path");
+absl::Status ReadBackups(const RawConfig& raw, Config* config) {
+  if (!raw.backup_dir.empty()) {
+    const absl::Status named = place::SharedBackupPlaces(config->place, {}).CheckName(raw.backup_dir);
+    if (!named.ok()) return FlagError("backup_dir", raw.backup_dir, Sv(named.message()));
   }
   const std::string interval = absl::FormatDuration(raw.backup_interval);
   if (raw.backup_interval != absl::ZeroDuration()) {
@@ -184,10 +189,16 @@ absl::Status ReadBackups(const RawConfig& raw, engine::BackupOptions* backup) {
   }
   ARM_RETURN_IF_ERROR(CheckRange("backup_keep", raw.backup_keep, 0, 1'000'000));
   ARM_RETURN_IF_ERROR(CheckRange("backup_mb_per_second", raw.backup_mb_per_second, 0, 1 << 20));
-  *backup = {.directory = raw.backup_dir,
-             .bytes_per_second_max = static_cast<uint64_t>(raw.backup_mb_per_second) << 20,
-             .interval = raw.backup_interval,
-             .keep = static_cast<size_t>(raw.backup_keep)};
+  config->engine.backup = {.directory = raw.backup_dir,
+                           .bytes_per_second_max = static_cast<uint64_t>(raw.backup_mb_per_second) << 20,
+                           .interval = raw.backup_interval,
+                           .keep = static_cast<size_t>(raw.backup_keep)};
+  config->backup_places = config->place_options;
+  // The daemon goes on without backups, and must not wait for the end of one for ever.
+  if (raw.rados_timeout_seconds == 0) config->backup_places.op_timeout = kBackupTimeout;
+  // A daemon that was killed keeps the lease until it runs out.
+  config->backup_places.owner_wait = config->backup_places.lease + kBackupPatience;
+  config->backup_places.copies_directory.clear();
   return absl::OkStatus();
 }
 
@@ -290,19 +301,20 @@ absl::Status ReadPlace(const RawConfig& raw, Config* config) {
     return FlagError("store", raw.store, "must not be given together with --data_dir: the database is in one of them");
   }
   config->place = raw.store.empty() ? raw.data_dir : raw.store;
-  if (raw.store.empty()) return absl::OkStatus();
-  if (const absl::Status known = place::CheckRados(raw.store); !known.ok()) {
-    return FlagError("store", raw.store, Sv(known.message()));
-  }
   ARM_RETURN_IF_ERROR(CheckRange("lease_seconds", raw.lease_seconds, 1, 300));
   ARM_RETURN_IF_ERROR(CheckRange("rados_timeout_seconds", raw.rados_timeout_seconds, 0, 3600));
-  ARM_RETURN_IF_ERROR(CheckRange("sst_cache_mb", raw.sst_cache_mb, 512, 1 << 24));
-  config->place_options.copies_directory = raw.sst_cache_dir;
-  config->place_options.copies_bytes_max = static_cast<uint64_t>(raw.sst_cache_mb) << 20;
+  // Backups may be in RADOS beside a database in a directory.
   config->place_options.rados_conf = raw.rados_conf;
   config->place_options.rados_user = raw.rados_user;
   config->place_options.lease = absl::Seconds(raw.lease_seconds);
   config->place_options.op_timeout = absl::Seconds(raw.rados_timeout_seconds);
+  if (raw.store.empty()) return absl::OkStatus();
+  if (const absl::Status known = place::CheckRados(raw.store); !known.ok()) {
+    return FlagError("store", raw.store, Sv(known.message()));
+  }
+  ARM_RETURN_IF_ERROR(CheckRange("sst_cache_mb", raw.sst_cache_mb, 512, 1 << 24));
+  config->place_options.copies_directory = raw.sst_cache_dir;
+  config->place_options.copies_bytes_max = static_cast<uint64_t>(raw.sst_cache_mb) << 20;
   if (!raw.advertise.empty() && !ParseHostName(raw.advertise).has_value()) {
     return FlagError("advertise", raw.advertise, "must be a host name or an IPv4 address, without a port");
   }
@@ -374,7 +386,7 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw, const Machine& machine) 
   }
   if (raw.index_reads == "settled") config.engine.index_read_wait = raw.index_read_wait;
   config.engine.enforce_throughput = raw.enforce_throughput;
-  ARM_RETURN_IF_ERROR(ReadBackups(raw, &config.engine.backup));
+  ARM_RETURN_IF_ERROR(ReadBackups(raw, &config));
   ARM_RETURN_IF_ERROR(ReadTransfers(raw, &config.engine.transfer));
   SizePools(raw, machine.processors, &config);
   return config;

@@ -98,9 +98,10 @@ struct Config {
   int64_t slow_request_ms = 0;   // 0: slow requests are not logged
   // The gRPC and the HTTP front together. A per_address_max of 0 is half of connections_max.
   ConnectionLimits connections;
-  size_t request_memory_bytes = 0;  // of both fronts
-  size_t http_threads = 2;          // serve HTTP connections
-  absl::Duration drain_time;        // time for running requests to finish at the end
+  size_t request_memory_bytes = 0;    // of both fronts
+  size_t http_threads = 2;            // serve HTTP connections
+  absl::Duration drain_time;          // time for running requests to finish at the end
+  place::PlaceOptions backup_places;  // how places of backups in RADOS are opened
   store::DatabaseOptions database;
   engine::EngineOptions engine;
 };

@@ -46,15 +46,18 @@ ABSL_FLAG(
     "Keeps the database in Ceph RADOS instead of --data_dir: rados://POOL/NAMESPACE (docs/RADOS.md). A second daemon "
     "with the same value waits until the first one has ended, and takes over. Fixed at start.");
 ABSL_FLAG(std::string, rados_conf, "",
-          "Ceph's configuration file for --store. Empty: where Ceph looks, /etc/ceph/ceph.conf first. Fixed at start.");
-ABSL_FLAG(std::string, rados_user, "", "Ceph's user for --store, without \"client.\". Empty: admin. Fixed at start.");
+          "Ceph's configuration file for --store and backups in RADOS. Empty: where Ceph looks, /etc/ceph/ceph.conf "
+          "first. Fixed at start.");
+ABSL_FLAG(std::string, rados_user, "",
+          "Ceph's user for --store and backups in RADOS, without \"client.\". Empty: admin. Fixed at start.");
 ABSL_FLAG(int64_t, lease_seconds, 5,
           "With --store: time after which another daemon may take the database from one that does not renew its lease. "
-          "Equal on all daemons of a database. Fixed at start.");
+          "Equal on all daemons of a database. The same for backups in RADOS. Fixed at start.");
 ABSL_FLAG(
     int64_t, rados_timeout_seconds, 0,
     "With --store: an operation that the cluster has not answered for this time fails; after a failed write of the log "
-    "the daemon ends. 0 waits for as long as it takes. Fixed at start.");
+    "the daemon ends. 0 waits for as long as it takes. Operations on backups in RADOS fail alike, with 0 after 30 "
+    "seconds. Fixed at start.");
 ABSL_FLAG(
     std::string, sst_cache_dir, "",
     "With --store: local directory for copies of table files, so that reads need no round trip to the cluster. May "
@@ -177,8 +180,9 @@ ABSL_FLAG(int64_t, request_memory_mb, 0,
           "large requests are refused with a retryable error. 0: an eighth of the memory, 64 to 512. Fixed at start.");
 ABSL_FLAG(int64_t, drain_seconds, 10, "Time for running requests to finish after SIGTERM, 0 to 3600. Fixed at start.");
 ABSL_FLAG(std::string, backup_dir, "",
-          "Directory of backups, an absolute path, best on another disk: for --backup_interval and for requests that "
-          "name no directory. Empty: none. Fixed at start.");
+          "Directory of backups, an absolute path, best on another disk, or rados://POOL/NAMESPACE for a namespace of "
+          "their own in Ceph RADOS (docs/RADOS.md): for --backup_interval and for requests that name no directory. "
+          "Empty: none. Fixed at start.");
 ABSL_FLAG(absl::Duration, backup_interval, absl::ZeroDuration(),
           "Interval between scheduled backups, counted from the last backup; 1s to 8784h, or 0: only on request. Fixed "
           "at start.");

@@ -37,6 +37,7 @@
 #include "storage/base/monotonic_wait.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/thread_pool.h"
+#include "storage/place/backup_places.h"
 
 namespace armature::daemon {
 namespace {
@@ -58,6 +59,8 @@ constexpr int kIdleMs = 600'000;
 // No client may use up the memory of requests and answers: it takes so many to do it.
 constexpr size_t kClientsAtLeast = 2;
 
+// Time for backups under way to end in order.
+constexpr absl::Duration kBackupEndTime = absl::Seconds(5);
 constexpr absl::Duration kStandbyPoll = absl::Seconds(1);
 
 // Methods without authentication, for load balancers. The answer contains only the serving status.
@@ -108,6 +111,7 @@ struct Server::Impl {
   absl::Status standby_start;        // result of the last one
   std::unique_ptr<Standby> standby;  // until this daemon serves; null: it did not have to wait
   std::unique_ptr<place::Place> place;
+  std::unique_ptr<place::SharedBackupPlaces> backup_places;
   std::unique_ptr<store::Database> database;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<CallLedger> calls;
@@ -146,6 +150,8 @@ struct Server::Impl {
   absl::Status StartGrpc(const std::string& listen, size_t request_memory_bytes);
   absl::Status StartHttp(const Config& config);
   absl::Status StartMetrics(const Config& config);
+  // A cluster that does not answer must not hold up the end of a backup in it for long.
+  void EndEngine();
   void ReloadTls();
   void Reload();
 };
@@ -329,6 +335,8 @@ absl::Status Server::Impl::OpenEngine(const Config& config) {
   ARM_ASSIGN_OR_RETURN(database, store::Database::Open(database_options));
   engine::EngineOptions engine_options = config.engine;
   engine_options.transfer.files = std::make_shared<JsonItemFiles>();
+  backup_places = std::make_unique<place::SharedBackupPlaces>(config.place, config.backup_places);
+  engine_options.backup.places = backup_places.get();
   engine = std::make_unique<engine::Engine>(database.get(), engine_options);
   calls = std::make_unique<CallLedger>(memory.get(), CallLimits{}, [this](bool crowded) { NoteCrowd(crowded); });
   gate = std::make_unique<CallGate>(engine.get(), authenticator.get(), audit.get(), calls.get(), requests.get());
@@ -399,6 +407,16 @@ void Server::Impl::Reload() {
   if (audit != nullptr) audit->Reopen();
 }
 
+void Server::Impl::EndEngine() {
+  StopSignal ended;
+  ThreadPool watch("arm-backup-end", 1, 1);
+  watch.RunAdmitted([this, &ended] {
+    if (!ended.WaitFor(kBackupEndTime)) backup_places->Abandon();
+  });
+  engine.reset();
+  ended.Stop();
+}
+
 void Server::Reload() { impl_->Reload(); }
 
 void Server::Stop(absl::Duration grace) {
@@ -426,7 +444,7 @@ void Server::Stop(absl::Duration grace) {
   if (impl_->json != nullptr) impl_->json->Stop();
   // Stops after the other front ends, so that /readyz answers until they have drained.
   if (impl_->metrics != nullptr) impl_->metrics->Stop(absl::ZeroDuration());
-  impl_->engine.reset();
+  impl_->EndEngine();
   impl_->database.reset();
   impl_->place.reset();
   impl_->grpc.reset();

@@ -190,6 +190,7 @@ Engine::~Engine() {
   parts_->builder.Stop();
   parts_->applier.Stop();
   parts_->table_pool.Stop();
+  parts_->backup_pool.Stop();
   parts_->read_pool.Stop();
   parts_->holder_pool.Stop();
 }
@@ -197,6 +198,7 @@ Engine::~Engine() {
 void Engine::EndWaits() {
   parts_->transfers.Interrupt();  // first: the others end waits of its jobs, which would take that for a failure
   parts_->table_waits.End();
+  parts_->backups.EndWaits();
   parts_->write_gate.Close(ServerStopsError());
   parts_->watches.End(ServerStopsError());
   parts_->database->EndWaits(ServerStopsError());
@@ -219,6 +221,7 @@ EngineStats Engine::stats() const {
           .parked_writes_refused = parts_->write_gate.refused(),
           .holder_queue_tasks = parts_->holder_pool.queue_length(),
           .table_queue_tasks = parts_->table_pool.queue_length(),
+          .backup_queue_tasks = parts_->backup_pool.queue_length(),
           .check_queue_tasks = parts_->check_pool.queue_length(),
           .expiry = parts_->expirer.stats(),
           .watches = parts_->watches.stats(),
@@ -327,19 +330,19 @@ void Engine::CreateBackup(CreateBackupRequest request, Callback<TableBackup> don
 }
 
 void Engine::DescribeBackup(std::optional<std::string> arn, Callback<TableBackup> done) {
-  RunBlocking(&parts_->table_pool, std::move(done), engine::DescribeTableBackup, std::cref(*parts_), std::move(arn));
+  RunBlocking(&parts_->backup_pool, std::move(done), engine::DescribeTableBackup, std::cref(*parts_), std::move(arn));
 }
 
 void Engine::ListTableBackups(ListTableBackupsRequest request, Callback<ListTableBackupsResult> done) {
-  RunBlocking(&parts_->table_pool, std::move(done), engine::ListTableBackups, std::cref(*parts_), std::move(request));
+  RunBlocking(&parts_->backup_pool, std::move(done), engine::ListTableBackups, std::cref(*parts_), std::move(request));
 }
 
 void Engine::DeleteBackup(std::optional<std::string> arn, Callback<TableBackup> done) {
-  RunBlocking(&parts_->table_pool, std::move(done), engine::DeleteTableBackup, parts_.get(), std::move(arn));
+  RunBlocking(&parts_->backup_pool, std::move(done), engine::DeleteTableBackup, parts_.get(), std::move(arn));
 }
 
 void Engine::RestoreTableFromBackup(RestoreTableRequest request, Callback<TableDescription> done) {
-  RunBlocking(&parts_->table_pool, std::move(done), engine::RestoreTableFromBackup, parts_.get(), std::move(request));
+  RunBlocking(&parts_->backup_pool, std::move(done), engine::RestoreTableFromBackup, parts_.get(), std::move(request));
 }
 
 void Engine::ListIndexViolations(ListIndexViolationsRequest request, Callback<ListIndexViolationsResult> done) {
@@ -390,11 +393,11 @@ void Engine::ListDatabaseBackups(std::string directory, Callback<std::vector<sto
     }
     return entries;
   };
-  RunBlocking(&parts_->table_pool, std::move(done), list, &parts_->backups, std::move(directory));
+  RunBlocking(&parts_->backup_pool, std::move(done), list, &parts_->backups, std::move(directory));
 }
 
 void Engine::RestoreTableOf(RestoreTableOfRequest request, Callback<TableDescription> done) {
-  RunBlocking(&parts_->table_pool, std::move(done), engine::RestoreTableOf, parts_.get(), std::move(request));
+  RunBlocking(&parts_->backup_pool, std::move(done), engine::RestoreTableOf, parts_.get(), std::move(request));
 }
 
 void Engine::GetHotKeys(HotKeysRequest request, Callback<HotKeys> done) {

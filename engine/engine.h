@@ -80,6 +80,7 @@ struct EngineStats {
   uint64_t parked_writes_refused = 0;  // since the start
   size_t holder_queue_tasks = 0;
   size_t table_queue_tasks = 0;
+  size_t backup_queue_tasks = 0;
   size_t check_queue_tasks = 0;
   ExpiryStats expiry;
   WatchStats watches;

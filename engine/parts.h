@@ -44,7 +44,7 @@ inline constexpr size_t kParseCacheBytes = 8 << 20;
 // Bytes that a request reads, evaluates or writes on the caller's thread: about a millisecond. Beyond, it continues on
 // a pool: of lock holders if it holds row locks, else the read pool.
 inline constexpr size_t kInlineBytesMax = 1 << 20;
-// Limit on queued pages of checks.
+// Limit on queued pages of checks, and on queued operations on backups.
 inline constexpr size_t kChecksWaitingMax = 64;
 
 // Counts the requests that wait for row locks, commits or indexes. Their continuations run on threads of the engine, of
@@ -103,6 +103,7 @@ struct Parts {
         read_pool("arm-read", options.read_threads, options.read_queue_max, options.monotonic_ns),
         holder_pool("arm-locks", options.read_threads, options.pool_queue_max),
         table_pool("arm-tables", 2, options.pool_queue_max),
+        backup_pool("arm-backup-ops", 2, kChecksWaitingMax),
         table_waits(db, &timers),
         locks(options.lock_stripes, &holder_pool, &timers, options.transaction_wait),
         queued_rows(db->commit_queue_bytes_max() / 8),
@@ -123,8 +124,10 @@ struct Parts {
   // For work that waits for locks and indexes. It must not occupy threads of the other pools, which release both.
   ThreadPool check_pool{"arm-check", 1, kChecksWaitingMax};
   ThreadPool export_pool{"arm-export", 1, kChecksWaitingMax};
-  // Operations on tables and lists of backups. They wait for the disk, and those that create families for each other.
+  // Operations on tables. They wait for the disk, and those that create families for each other.
   ThreadPool table_pool;
+  // Operations on backups. Their place may be in a cluster that is slow, or another process's for some time.
+  ThreadPool backup_pool;
   TableWaits table_waits;
   std::atomic<int> exports = 0;  // number of open exports
   store::LockTable locks;

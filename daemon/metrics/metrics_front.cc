@@ -367,6 +367,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   set.Add("armature_pool_queue_tasks", uint64_t{engine.parked_writes}, {{"pool", "writes"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.holder_queue_tasks}, {{"pool", "locks"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.table_queue_tasks}, {{"pool", "tables"}});
+  set.Add("armature_pool_queue_tasks", uint64_t{engine.backup_queue_tasks}, {{"pool", "backups"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.check_queue_tasks}, {{"pool", "check"}});
   set.Add("armature_pool_refused_total", engine.read_queue_refused, {{"pool", "read"}});
   set.Add("armature_pool_refused_total", sources.calls->late().refused(), {{"pool", "grpc"}});

@@ -42,9 +42,8 @@ absl::StatusOr<std::string> BackupJobs::DirectoryOf(const std::string& requested
   if (directory.empty()) {
     return ValidationError("There is no directory for backups: name one, or start the server with --backup_dir");
   }
-  // A relative path would depend on the server's working directory, which clients do not know.
-  if (directory.front() != '/') {
-    return ValidationError(Cat("The directory for backups must be an absolute path: ", directory));
+  if (const absl::Status named = options_.places->CheckName(directory); !named.ok()) {
+    return ValidationError(Cat("The directory for backups ", Sv(named.message()), ": ", directory));
   }
   return directory;
 }
@@ -104,11 +103,30 @@ absl::StatusOr<BackupJob> BackupJobs::Cancel(uint64_t id) {
 
 absl::StatusOr<std::vector<store::BackupEntry>> BackupJobs::List(const std::string& directory) const {
   ARM_ASSIGN_OR_RETURN(const std::string path, DirectoryOf(directory));
-  absl::StatusOr<std::unique_ptr<store::BackupRepository>> repository = store::BackupRepository::Open(path, {});
-  // The directory may not exist yet: the first backup creates it.
+  // Neither the place nor the directory may exist yet: the first backup makes them.
+  const absl::StatusOr<store::BackupPlacePtr> place = OpenPlace(path, store::BackupPlaces::Use::kRead);
+  if (absl::IsNotFound(place.status())) return std::vector<store::BackupEntry>();
+  ARM_RETURN_IF_ERROR(place.status());
+  const absl::StatusOr<std::unique_ptr<store::BackupRepository>> repository =
+      store::BackupRepository::Open((*place)->path(), {.volume = (*place)->volume()});
   if (absl::IsNotFound(repository.status())) return std::vector<store::BackupEntry>();
-  if (!repository.ok()) return repository.status();
-  return (*repository)->List();
+  if (!repository.ok()) return store::ErrorIn(**place, repository.status());
+  absl::StatusOr<std::vector<store::BackupEntry>> entries = (*repository)->List();
+  if (!entries.ok()) return store::ErrorIn(**place, entries.status());
+  return entries;
+}
+
+absl::StatusOr<store::BackupPlacePtr> BackupJobs::OpenPlace(const std::string& directory,
+                                                            store::BackupPlaces::Use use) const {
+  return options_.places->Open(directory, use, [this] {
+    const absl::MutexLock lock(&mutex_);
+    return ends_waits_ || is_stopping_;
+  });
+}
+
+void BackupJobs::EndWaits() {
+  const absl::MutexLock lock(&mutex_);
+  ends_waits_ = true;
 }
 
 std::vector<std::string> BackupJobs::NotesOfUnfinished() const {
@@ -170,13 +188,20 @@ void BackupJobs::Run(Work* work) {
   End(work, Make(work));
 }
 
+bool BackupJobs::IsCancelled(const Work& work) const {
+  const absl::MutexLock lock(&mutex_);
+  return is_stopping_ || ends_waits_ || work.is_cancelled;
+}
+
 // Retries while another process or thread writes to the directory, for example to delete a backup.
-absl::StatusOr<std::unique_ptr<store::BackupRepository>> BackupJobs::OpenInTurn(const Work& work) {
+absl::StatusOr<std::unique_ptr<store::BackupRepository>> BackupJobs::OpenInTurn(const store::BackupPlace& place,
+                                                                                const Work& work) {
   store::BackupRepositoryOptions options;
   options.mode = store::BackupRepositoryOptions::Mode::kWrite;
   options.bytes_per_second_max = work.request.bytes_per_second_max.value_or(options_.bytes_per_second_max);
+  options.volume = place.volume();
   absl::StatusOr<std::unique_ptr<store::BackupRepository>> repository =
-      store::BackupRepository::Open(work.job.directory, options);
+      store::BackupRepository::Open(place.path(), options);
   while (absl::IsAborted(repository.status())) {
     {
       const int64_t due_ns = MonotonicAfter(kOpenEvery);
@@ -184,16 +209,24 @@ absl::StatusOr<std::unique_ptr<store::BackupRepository>> BackupJobs::OpenInTurn(
       while (!is_stopping_ && !work.is_cancelled && MonotonicNs() < due_ns) over_.Until(&mutex_, due_ns);
       if (is_stopping_ || work.is_cancelled) return absl::CancelledError("the backup was cancelled");
     }
-    repository = store::BackupRepository::Open(work.job.directory, options);
+    repository = store::BackupRepository::Open(place.path(), options);
   }
   return repository;
 }
 
 // `work->request` and the directory no longer change.
 absl::Status BackupJobs::Make(Work* work) {
+  const absl::StatusOr<store::BackupPlacePtr> place = options_.places->Open(
+      work->job.directory, store::BackupPlaces::Use::kWrite, [this, work] { return IsCancelled(*work); });
+  if (absl::IsCancelled(place.status())) return absl::CancelledError("the backup was cancelled");
+  ARM_RETURN_IF_ERROR(place.status());
+  return store::ErrorIn(**place, MakeIn(**place, work));
+}
+
+absl::Status BackupJobs::MakeIn(const store::BackupPlace& place, Work* work) {
   const StartBackupRequest& request = work->request;
   const std::string& directory = work->job.directory;
-  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<store::BackupRepository> repository, OpenInTurn(*work));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<store::BackupRepository> repository, OpenInTurn(place, *work));
   ARM_ASSIGN_OR_RETURN(store::BackupEntry entry,
                        repository->Create(database_, request.note, [&](const store::BackupProgress& progress) {
                          const absl::MutexLock lock(&mutex_);

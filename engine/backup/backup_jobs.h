@@ -19,21 +19,24 @@
 #include "storage/base/monotonic_wait.h"
 #include "storage/base/thread_pool.h"
 #include "storage/base/timer_queue.h"
+#include "storage/store/backup/backup_place.h"
 #include "storage/store/backup/backup_repository.h"
 #include "storage/store/database.h"
 
 namespace armature::engine {
 
 struct BackupOptions {
-  std::string directory;              // default for requests, and used by the schedule; empty: none
+  // A path, or another name of `places`. Default for requests, and used by the schedule; empty: none.
+  std::string directory;
   uint64_t bytes_per_second_max = 0;  // default for requests, and used by the schedule; 0: no limit
   absl::Duration interval;            // of the schedule, from the end of the last backup; zero: no schedule
   // Number of backups without a note, scheduled or requested, to keep after a scheduled backup; 0: all.
   size_t keep = 0;
+  store::BackupPlaces* places = store::LocalBackupPlaces();  // of all directories; outlives the engine
 };
 
 struct StartBackupRequest {
-  std::string directory;                         // on the server's machine; empty: that of the options
+  std::string directory;                         // as in the options; empty: that of the options
   size_t keep = 0;                               // number of backups to keep afterwards; 0: delete none
   std::optional<uint64_t> bytes_per_second_max;  // 0: no limit
   std::string note;                              // see store::BackupEntry
@@ -74,7 +77,7 @@ class BackupJobs {
   BackupJobs& operator=(const BackupJobs&) = delete;
 
   // Starts a job without waiting for it. Errors: ValidationException if no directory is given or configured, or if it
-  // is not an absolute path; LimitExceededException if too many jobs wait.
+  // names no place; LimitExceededException if too many jobs wait.
   absl::StatusOr<BackupJob> Start(StartBackupRequest request);
   // Errors: ResourceNotFoundException, also for old jobs, which are forgotten some time after they end.
   absl::StatusOr<BackupJob> Find(uint64_t id) const;
@@ -82,11 +85,16 @@ class BackupJobs {
   absl::StatusOr<BackupJob> Cancel(uint64_t id);
 
   // The backups in `directory`; empty: that of the options. Reads files. Errors: ValidationException without a
-  // directory; those of BackupRepository::Open except NotFound.
+  // directory; those of OpenPlace and BackupRepository::Open except NotFound.
   absl::StatusOr<std::vector<store::BackupEntry>> List(const std::string& directory) const;
 
   // The directory to use. Errors: ValidationException, as Start.
   absl::StatusOr<std::string> DirectoryOf(const std::string& requested) const;
+  // Opens the place of a directory that DirectoryOf returned. Waits, as BackupPlaces::Open, until EndWaits. Errors:
+  // those of BackupPlaces::Open.
+  absl::StatusOr<store::BackupPlacePtr> OpenPlace(const std::string& directory, store::BackupPlaces::Use use) const;
+  // Ends all waits for places, present and future: the server is about to stop.
+  void EndWaits();
   // Notes of the jobs in the options' directory that have not ended.
   std::vector<std::string> NotesOfUnfinished() const;
 
@@ -106,14 +114,18 @@ class BackupJobs {
   void StartScheduled(uint64_t turn);
   void FindLastBackup();
   void Run(Work* work);
-  absl::StatusOr<std::unique_ptr<store::BackupRepository>> OpenInTurn(const Work& work);
+  bool IsCancelled(const Work& work) const;
+  absl::StatusOr<std::unique_ptr<store::BackupRepository>> OpenInTurn(const store::BackupPlace& place,
+                                                                      const Work& work);
   absl::Status Make(Work* work);
+  absl::Status MakeIn(const store::BackupPlace& place, Work* work);
   void End(Work* work, const absl::Status& result);
 
   store::Database* const database_;
   const BackupOptions options_;
   mutable absl::Mutex mutex_;
   MonotonicWait over_;  // notified when jobs are cancelled or the server stops
+  bool ends_waits_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
   // In ascending order of ids; waiting jobs are last. The running job is never removed.

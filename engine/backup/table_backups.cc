@@ -19,6 +19,7 @@
 #include "storage/model/table_definition.h"
 #include "storage/model/table_name.h"
 #include "storage/model/table_update.h"
+#include "storage/store/backup/backup_place.h"
 #include "storage/store/backup/backup_reader.h"
 #include "storage/store/backup/backup_repository.h"
 
@@ -222,7 +223,18 @@ absl::StatusOr<model::TableDescriptor> TargetOf(const model::TableDescriptor& so
   return target;
 }
 
-absl::StatusOr<TableDescription> StartRestore(Parts* parts, std::unique_ptr<store::BackupReader> backup, TableId source,
+// The place of the configured directory; null if there is none yet. Held by requests that list the backups first, so
+// that it is opened once.
+absl::StatusOr<store::BackupPlacePtr> HoldPlace(const Parts& parts) {
+  const std::string& directory = parts.options.backup.directory;
+  if (directory.empty()) return nullptr;
+  absl::StatusOr<store::BackupPlacePtr> place = parts.backups.OpenPlace(directory, store::BackupPlaces::Use::kRead);
+  if (absl::IsNotFound(place.status())) return nullptr;
+  return place;
+}
+
+absl::StatusOr<TableDescription> StartRestore(Parts* parts, store::BackupPlacePtr place,
+                                              std::unique_ptr<store::BackupReader> backup, TableId source,
                                               model::TableDescriptor target) {
   const std::string name = target.name;
   if (!parts->restores.HasRoom()) return LimitExceededError("There are too many restores waiting for each other");
@@ -231,7 +243,7 @@ absl::StatusOr<TableDescription> StartRestore(Parts* parts, std::unique_ptr<stor
     return TableAlreadyExistsError(Cat("Table already exists: ", name));
   }
   ARM_RETURN_IF_ERROR(made.status());
-  parts->restores.Start({.backup = std::move(backup), .source = source, .target = made->id});
+  parts->restores.Start({.place = std::move(place), .backup = std::move(backup), .source = source, .target = made->id});
   return DescribeWithoutTotals(*std::move(made));
 }
 
@@ -311,35 +323,39 @@ absl::StatusOr<ListTableBackupsResult> ListTableBackups(const Parts& parts, cons
 
 absl::StatusOr<TableBackup> DeleteTableBackup(Parts* parts, const std::optional<std::string>& arn) {
   ARM_RETURN_IF_ERROR(CheckBackupArn(arn));
+  ARM_ASSIGN_OR_RETURN(const store::BackupPlacePtr place, HoldPlace(*parts));
   ARM_ASSIGN_OR_RETURN(Known known, FindKnown(*parts, *arn));
   const absl::Status in_use = BackupInUseError(
       Cat("Backup is being used by another control plane operation: a backup is being made or restored: ", *arn));
   if (known.id == 0) return in_use;
+  if (place == nullptr) return NoSuchBackupError(*arn);
   const absl::StatusOr<std::unique_ptr<BackupRepository>> repository =
-      BackupRepository::Open(parts->options.backup.directory, {.mode = BackupRepositoryOptions::Mode::kWrite});
+      BackupRepository::Open(place->path(), {.mode = BackupRepositoryOptions::Mode::kWrite, .volume = place->volume()});
   if (absl::IsAborted(repository.status())) return in_use;
-  ARM_RETURN_IF_ERROR(repository.status());
+  ARM_RETURN_IF_ERROR(store::ErrorIn(*place, repository.status()));
   const absl::Status deleted = (*repository)->Delete(known.id);
   if (absl::IsNotFound(deleted)) return NoSuchBackupError(*arn);
   if (absl::IsFailedPrecondition(deleted)) return in_use;
-  ARM_RETURN_IF_ERROR(deleted);
+  ARM_RETURN_IF_ERROR(store::ErrorIn(*place, deleted));
   known.backup.status = BackupStatus::kDeleted;
   return std::move(known.backup);
 }
 
 absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const RestoreTableRequest& request) {
   ARM_RETURN_IF_ERROR(CheckRestoreTable(request));
+  ARM_ASSIGN_OR_RETURN(store::BackupPlacePtr place, HoldPlace(*parts));
   ARM_ASSIGN_OR_RETURN(const Known known, FindKnown(*parts, *request.backup_arn));
   if (known.id == 0) {
     return BackupInUseError(Cat("Backup is being used by another control plane operation: ", *request.backup_arn));
   }
+  if (place == nullptr) return NoSuchBackupError(*request.backup_arn);
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, TargetOf(known.backup.table, request));
   // Kept open from here on, so that the backup cannot be deleted.
   absl::StatusOr<std::unique_ptr<store::BackupReader>> backup =
-      store::BackupReader::Open(store::LocalVolume(), parts->options.backup.directory, known.id);
+      store::BackupReader::Open(place->volume(), place->path(), known.id);
   if (absl::IsNotFound(backup.status())) return NoSuchBackupError(*request.backup_arn);
-  ARM_RETURN_IF_ERROR(backup.status());
-  return StartRestore(parts, *std::move(backup), known.backup.table.id, std::move(target));
+  ARM_RETURN_IF_ERROR(store::ErrorIn(*place, backup.status()));
+  return StartRestore(parts, std::move(place), *std::move(backup), known.backup.table.id, std::move(target));
 }
 
 absl::StatusOr<TableDescription> RestoreTableOf(Parts* parts, const RestoreTableOfRequest& request) {
@@ -347,18 +363,22 @@ absl::StatusOr<TableDescription> RestoreTableOf(Parts* parts, const RestoreTable
   faults.CheckName(request.target_table_name, "targetTableName", model::kTableNameMinChars);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
   ARM_ASSIGN_OR_RETURN(const std::string directory, parts->backups.DirectoryOf(request.directory));
+  // Clients allowed to call this may see the texts of errors.
+  const auto refuse = [](const absl::Status& error) {
+    return absl::IsNotFound(error) ? ResourceNotFoundError(Sv(error.message())) : ValidationError(Sv(error.message()));
+  };
+  absl::StatusOr<store::BackupPlacePtr> place = parts->backups.OpenPlace(directory, store::BackupPlaces::Use::kRead);
+  if (!place.ok()) return refuse(place.status());
   absl::StatusOr<std::unique_ptr<store::BackupReader>> backup =
-      store::BackupReader::Open(store::LocalVolume(), directory, request.backup);
-  if (absl::IsNotFound(backup.status())) return ResourceNotFoundError(Sv(backup.status().message()));
-  // Clients allowed to call this may see the text of the error.
-  if (!backup.ok()) return ValidationError(Sv(backup.status().message()));
+      store::BackupReader::Open((*place)->volume(), (*place)->path(), request.backup);
+  if (!backup.ok()) return refuse(store::ErrorIn(**place, backup.status()));
   for (const model::TableDescriptor& table : (*backup)->tables()) {
     if (table.name != request.table_name) continue;
     RestoreTableRequest restore;
     restore.target_table_name = request.target_table_name;
     restore.backup_arn = MakeBackupArn(model::TableArn(table.name), absl::ToUnixMillis(absl::Now()), request.backup);
     ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, TargetOf(table, restore));
-    return StartRestore(parts, *std::move(backup), table.id, std::move(target));
+    return StartRestore(parts, *std::move(place), *std::move(backup), table.id, std::move(target));
   }
   return ResourceNotFoundError(Cat("Backup ", request.backup, " in ", directory, " has no table ", request.table_name));
 }

@@ -113,10 +113,11 @@ void TableRestores::Start(Restore restore) {
 
 void TableRestores::Run(Restore restore) {
   const int64_t start_ns = MonotonicNs();
-  absl::Status status = Fill(restore);
+  absl::Status status = store::ErrorIn(*restore.place, Fill(restore));
   if (stopping_.is_stopped()) return;
   // Before the table becomes visible: clients may delete the backup then.
   restore.backup.reset();
+  restore.place.reset();
   if (status.ok()) status = parts_->database->FinishRestore(restore.target);
   if (status.ok()) {
     LOG(INFO) << "restore: done table=" << restore.target.value()

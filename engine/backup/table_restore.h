@@ -10,6 +10,7 @@
 #include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/thread_pool.h"
+#include "storage/store/backup/backup_place.h"
 #include "storage/store/backup/backup_reader.h"
 
 namespace armature::engine {
@@ -23,6 +24,7 @@ struct Parts;
 class TableRestores {
  public:
   struct Restore {
+    store::BackupPlacePtr place;                  // of the backup
     std::unique_ptr<store::BackupReader> backup;  // open, so that the backup cannot be deleted
     TableId source;                               // in the backup
     TableId target;                               // in this database, created by Database::CreateTable in the restore

@@ -14,12 +14,17 @@ namespace {
 
 constexpr std::string_view kScheme = "rados://";
 
+// Directories in a volume, which has one of them.
+constexpr char kDataDirectory[] = "/data";
+constexpr char kBackupDirectory[] = "/backups";
+
 class LocalPlace final : public Place {
  public:
   explicit LocalPlace(std::string_view data_dir) : data_dir_(data_dir) {}
   store::Volume* volume() const override { return store::LocalVolume(); }
   const std::string& data_dir() const override { return data_dir_; }
   absl::Status Announce(std::string_view) override { return absl::OkStatus(); }
+  void Abandon() override {}
   std::optional<rados::VolumeStats> stats() const override { return std::nullopt; }
 
  private:
@@ -63,20 +68,31 @@ using rados::ReadVolumeStatus;
 
 class RadosPlace final : public Place {
  public:
-  explicit RadosPlace(std::unique_ptr<rados::RadosVolume> volume) : volume_(std::move(volume)) {}
+  RadosPlace(std::unique_ptr<rados::RadosVolume> volume, std::string directory)
+      : volume_(std::move(volume)), directory_(std::move(directory)) {}
   store::Volume* volume() const override { return volume_.get(); }
-  const std::string& data_dir() const override { return data_dir_; }
+  const std::string& data_dir() const override { return directory_; }
   absl::Status Announce(std::string_view service) override { return volume_->Announce(service); }
+  void Abandon() override { volume_->Abandon(); }
   std::optional<rados::VolumeStats> stats() const override { return volume_->stats(); }
 
  private:
   const std::unique_ptr<rados::RadosVolume> volume_;
-  const std::string data_dir_ = "/data";
+  const std::string directory_;
 };
 
-absl::StatusOr<std::unique_ptr<Place>> OpenVolume(const rados::RadosVolumeOptions& options) {
+absl::StatusOr<std::unique_ptr<Place>> OpenVolume(const rados::RadosVolumeOptions& options,
+                                                  const std::string& directory) {
   ARM_ASSIGN_OR_RETURN(std::unique_ptr<rados::RadosVolume> volume, rados::RadosVolume::Mount(options));
-  return std::make_unique<RadosPlace>(std::move(volume));
+  // Each would take the other's lease, and a database would keep it.
+  const bool is_for_data = directory == kDataDirectory;
+  ARM_ASSIGN_OR_RETURN(const bool is_other, volume->Exists(is_for_data ? kBackupDirectory : kDataDirectory));
+  if (is_other) {
+    return FailedPreconditionError(Cat("the volume rados://", options.pool, "/", options.name_space, " holds ",
+                                       is_for_data ? "backups" : "a database",
+                                       "; databases and backups need namespaces of their own"));
+  }
+  return std::make_unique<RadosPlace>(std::move(volume), directory);
 }
 
 absl::StatusOr<rados::VolumeCheck> CheckVolume(const rados::RadosVolumeOptions& options, bool collects) {
@@ -91,7 +107,9 @@ absl::Status CheckBuilt() { return absl::OkStatus(); }
 // CheckBuilt fails before any of these is called.
 absl::Status NotBuilt() { return InternalError("not built with RADOS"); }
 
-absl::StatusOr<std::unique_ptr<Place>> OpenVolume(const rados::RadosVolumeOptions&) { return NotBuilt(); }
+absl::StatusOr<std::unique_ptr<Place>> OpenVolume(const rados::RadosVolumeOptions&, const std::string&) {
+  return NotBuilt();
+}
 
 absl::StatusOr<rados::VolumeStatus> ReadVolumeStatus(const rados::RadosVolumeOptions&) { return NotBuilt(); }
 
@@ -122,7 +140,20 @@ absl::Status CheckRados(std::string_view text) {
 absl::StatusOr<std::unique_ptr<Place>> OpenPlace(std::string_view text, const PlaceOptions& options) {
   if (!IsRados(text)) return std::make_unique<LocalPlace>(text);
   ARM_ASSIGN_OR_RETURN(const rados::RadosVolumeOptions volume, VolumeOptions(text, options));
-  return OpenVolume(volume);
+  return OpenVolume(volume, kDataDirectory);
+}
+
+absl::StatusOr<std::unique_ptr<Place>> OpenBackupPlace(std::string_view text, const PlaceOptions& options, bool makes) {
+  if (!IsRados(text)) return std::make_unique<LocalPlace>(text);
+  ARM_ASSIGN_OR_RETURN(const rados::RadosVolumeOptions volume, VolumeOptions(text, options));
+  const absl::StatusOr<rados::VolumeStatus> found = ReadVolumeStatus(volume);
+  if (!found.ok() && !(makes && absl::IsNotFound(found.status()))) return found.status();
+  // A daemon that is paused would lose its database to this process. Only databases have a service.
+  if (found.ok() && !found->owner.service.empty()) {
+    return FailedPreconditionError(Cat(text, " is the database of the daemon at ", found->owner.service,
+                                       "; backups need a namespace of their own"));
+  }
+  return OpenVolume(volume, kBackupDirectory);
 }
 
 absl::StatusOr<rados::VolumeStatus> ReadPlaceStatus(std::string_view text, const PlaceOptions& options) {

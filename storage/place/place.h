@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_PLACE_PLACE_H_
 #define ARMATURE_STORAGE_PLACE_PLACE_H_
 
-// Places of databases as operators name them: a directory of this machine, or rados://POOL/NAMESPACE.
+// Places of databases and backups as operators name them: a directory of this machine, or rados://POOL/NAMESPACE.
 
 #include <cstdint>
 #include <functional>
@@ -39,9 +39,9 @@ bool IsRados(std::string_view text);
 // OK if `text` is rados://POOL/NAMESPACE, and this program was built with RADOS. Errors: InvalidArgument.
 absl::Status CheckRados(std::string_view text);
 
-// A volume, and the data directory in it.
+// A volume, and the directory in it: of a database, or of backups.
 //
-// Lifetime: outlives the database.
+// Lifetime: outlives the database, and what is open of the backups.
 class Place {
  public:
   virtual ~Place() = default;
@@ -50,6 +50,9 @@ class Place {
   // Tells the daemons that wait for this place where its owner serves: rados::OwnerRecord::service. Does nothing for a
   // directory. Errors: Unavailable.
   virtual absl::Status Announce(std::string_view service) = 0;
+  // Leaves the cluster as the death of this process would: everything fails from then on, and the lease runs out by
+  // itself. Does nothing for a directory.
+  virtual void Abandon() = 0;
   // Nullopt for a directory.
   virtual std::optional<rados::VolumeStats> stats() const = 0;
 };
@@ -62,9 +65,15 @@ absl::StatusOr<rados::VolumeStatus> ReadPlaceStatus(std::string_view text, const
 // rados::HandOverVolume; InvalidArgument, as CheckRados.
 absl::StatusOr<rados::VolumeStatus> HandOverPlace(std::string_view text, const PlaceOptions& options);
 
-// Opens the place `text`. A volume in RADOS is owned by this process until the place is destroyed; its data directory
-// is /data. Errors: InvalidArgument, as CheckRados; those of rados::RadosVolume::Mount.
+// Opens the place `text` of a database. A volume in RADOS is owned by this process until the place is destroyed; its
+// data directory is /data. Errors: InvalidArgument, as CheckRados; FailedPrecondition if the volume holds backups;
+// those of rados::RadosVolume::Mount.
 absl::StatusOr<std::unique_ptr<Place>> OpenPlace(std::string_view text, const PlaceOptions& options);
+
+// The same for a place of backups: the directory is /backups. `makes`: makes a volume that is not there. Errors:
+// NotFound without `makes`; FailedPrecondition if the volume holds a database, which is not disturbed if a daemon
+// serves it; those of OpenPlace.
+absl::StatusOr<std::unique_ptr<Place>> OpenBackupPlace(std::string_view text, const PlaceOptions& options, bool makes);
 
 // Compares the names of a place in RADOS with its objects, and removes orphans if `collects`. Owns the place meanwhile.
 // Errors: those of OpenPlace.

@@ -31,12 +31,12 @@ def place_of(name):
 
 
 class Daemon:
-    def __init__(self, name_space, *flags):
+    def __init__(self, name_space, *flags, data_dir=None, environment=None):
         self.log = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             [
                 ARMATURED,
-                f"--store={place_of(name_space)}",
+                f"--data_dir={data_dir}" if data_dir else f"--store={place_of(name_space)}",
                 f"--rados_conf={os.environ['ARMATURE_RADOS_CONF']}",
                 f"--rados_user={os.environ['ARMATURE_RADOS_USER']}",
                 f"--lease_seconds={LEASE_SECONDS}",
@@ -47,8 +47,10 @@ class Daemon:
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
+            env=dict(os.environ, **(environment or {})),
         )
-        self.address = None
+        self.addresses = {}
+        self.address = None  # of HTTP
         self.standby = None  # addresses while it waits
 
     def wait_for(self, state):
@@ -60,7 +62,8 @@ class Daemon:
         return dict(word.split("=", 1) for word in line.split()[1:])
 
     def wait_until_ready(self):
-        self.address = self.wait_for("ready")["http"]
+        self.addresses = self.wait_for("ready")
+        self.address = self.addresses["http"]
 
     def wait_until_standby(self):
         self.standby = self.wait_for("standby")
@@ -112,9 +115,9 @@ class Writer(threading.Thread):
             self.some.set()
 
 
-class DaemonTest(unittest.TestCase):
-    def start(self, name_space, *flags):
-        daemon = Daemon(name_space, *flags)
+class RadosTestCase(unittest.TestCase):
+    def start(self, name_space, *flags, **options):
+        daemon = Daemon(name_space, *flags, **options)
         self.addCleanup(daemon.close)
         return daemon
 
@@ -136,6 +139,11 @@ class DaemonTest(unittest.TestCase):
             got = daemon.call("GetItem", {"TableName": "rows", "Key": {"k": {"S": key}}, "ConsistentRead": True})
             self.assertIn("Item", got, key)
 
+    def change_cluster(self, verb, osd):
+        subprocess.run([TOOL, verb, os.environ["ARMATURE_RADOS_DIR"], osd], check=True, stdout=subprocess.DEVNULL)
+
+
+class DaemonTest(RadosTestCase):
     def test_a_standby_takes_over_from_a_killed_daemon(self):
         active = self.start("takeover")
         active.wait_until_ready()
@@ -231,16 +239,13 @@ class DaemonTest(unittest.TestCase):
         self.assertEqual(successor.end(), 0, successor.errors())
 
     def test_a_daemon_whose_write_is_not_answered_ends_and_loses_nothing(self):
-        def cluster(verb, osd):
-            subprocess.run([TOOL, verb, os.environ["ARMATURE_RADOS_DIR"], osd], check=True, stdout=subprocess.DEVNULL)
-
         # Its lease outlasts the test: without one it would refuse the write before.
         daemon = self.start("unanswered", "--rados_timeout_seconds=3", "--lease_seconds=20")
         daemon.wait_until_ready()
         self.create_table(daemon)
         daemon.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "before"}}})
-        cluster("kill-osd", "0")
-        cluster("kill-osd", "1")
+        self.change_cluster("kill-osd", "0")
+        self.change_cluster("kill-osd", "1")
         try:
             # Only one of three replicas is left, so nothing can be acknowledged.
             with self.assertRaises(OSError):
@@ -248,8 +253,8 @@ class DaemonTest(unittest.TestCase):
             self.assertEqual(daemon.process.wait(60), LOST_DATABASE, daemon.errors())
             self.assertIn("armatured: lost the database: ", daemon.errors())
         finally:
-            cluster("start-osd", "0")
-            cluster("start-osd", "1")
+            self.change_cluster("start-osd", "0")
+            self.change_cluster("start-osd", "1")
         successor = self.start("unanswered")
         successor.wait_until_ready()
         self.check_items(successor, ["before"])

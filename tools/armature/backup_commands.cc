@@ -48,7 +48,7 @@ struct RestoreTableOptions {
   bool wait = false;
 };
 
-// Options of the commands that work on a directory of backups on this machine.
+// Options of the commands that work on a directory of backups without the daemon.
 struct BackupOptions {
   std::string directory;
   BackupId id = 0;  // 0: all backups
@@ -69,12 +69,26 @@ absl::StatusOr<T> OrBackupError(absl::StatusOr<T> result) {
   return OrBackupError(result.status());
 }
 
-absl::StatusOr<std::unique_ptr<BackupRepository>> OpenRepository(const std::string& directory,
-                                                                 BackupRepositoryOptions::Mode mode) {
+// A directory of backups that is open.
+struct OpenBackups {
+  std::unique_ptr<place::Place> place;
+  std::unique_ptr<BackupRepository> repository;
+};
+
+absl::StatusOr<OpenBackups> OpenToRead(const BackupOptions& options) {
   // The log lines would disturb the output of the command.
   FLAGS_minloglevel = google::GLOG_ERROR;
   store::RestrictNewFiles();
-  return OrBackupError(BackupRepository::Open(directory, {.mode = mode}));
+  OpenBackups opened;
+  ARM_ASSIGN_OR_RETURN(opened.place, OpenBackupPlace(options.directory, /*makes=*/false, options.data_dir));
+  absl::StatusOr<std::unique_ptr<BackupRepository>> repository =
+      BackupRepository::Open(opened.place->data_dir(), {.volume = opened.place->volume()});
+  // The path in a volume does not tell which volume it is.
+  if (!repository.ok() && place::IsRados(options.directory)) {
+    repository = WithContext(repository.status(), options.directory);
+  }
+  ARM_ASSIGN_OR_RETURN(opened.repository, OrBackupError(std::move(repository)));
+  return opened;
 }
 
 // An observer that shows the progress of a repository in `bar`.
@@ -133,9 +147,9 @@ bool HasEnded(const admin::v1::BackupJob& job) {
   return job.state() == admin::v1::BACKUP_JOB_STATE_DONE || job.state() == admin::v1::BACKUP_JOB_STATE_FAILED;
 }
 
-// The absolute path: the daemon has another working directory than this process.
+// A path as the absolute one: the daemon has another working directory than this process.
 absl::StatusOr<std::string> Absolute(const std::string& path) {
-  if (path.empty()) return path;
+  if (path.empty() || place::IsRados(path)) return path;
   std::error_code error;
   const std::filesystem::path absolute = std::filesystem::absolute(path, error);
   if (error) return UsageError(Cat("cannot tell where ", path, " is: ", error.message()));
@@ -183,10 +197,13 @@ absl::Status CreateOnline(const Session& session, const CreateBackupOptions& opt
 absl::Status CreateOffline(const Session& session, const CreateBackupOptions& options) {
   if (options.directory.empty()) return UsageError("with --data-dir, --to must name the directory of the backups");
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<OfflineEngine> engine, OfflineEngine::Open(options.data_dir));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<place::Place> place,
+                       OpenBackupPlace(options.directory, /*makes=*/true, options.data_dir));
   ARM_ASSIGN_OR_RETURN(const auto repository,
                        OrBackupError(BackupRepository::Open(
-                           options.directory, {.mode = BackupRepositoryOptions::Mode::kWrite,
-                                               .bytes_per_second_max = uint64_t{options.rate_mb.value_or(0)} << 20})));
+                           place->data_dir(), {.mode = BackupRepositoryOptions::Mode::kWrite,
+                                               .bytes_per_second_max = uint64_t{options.rate_mb.value_or(0)} << 20,
+                                               .volume = place->volume()})));
   absl::StatusOr<BackupEntry> made = absl::UnknownError("");
   {
     ProgressBar bar(&session.progress(), session.is_progress_live());
@@ -240,9 +257,8 @@ absl::Status ListBackups(const Session& session, const BackupOptions& options) {
     ARM_ASSIGN_OR_RETURN(const auto answer, client.ListDatabaseBackups({}));
     backups.assign(answer.backups().begin(), answer.backups().end());
   } else {
-    ARM_ASSIGN_OR_RETURN(const auto repository,
-                         OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead));
-    ARM_ASSIGN_OR_RETURN(const std::vector<BackupEntry> entries, OrBackupError(repository->List()));
+    ARM_ASSIGN_OR_RETURN(const OpenBackups opened, OpenToRead(options));
+    ARM_ASSIGN_OR_RETURN(const std::vector<BackupEntry> entries, OrBackupError(opened.repository->List()));
     for (const BackupEntry& entry : entries) backups.push_back(ToMessage(entry));
   }
   PrintBackups(session, backups);
@@ -256,8 +272,9 @@ absl::StatusOr<std::vector<BackupEntry>> Chosen(BackupRepository* repository, Ba
 }
 
 absl::Status VerifyBackups(const Session& session, const BackupOptions& options) {
-  ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead));
-  ARM_ASSIGN_OR_RETURN(const std::vector<BackupEntry> chosen, OrBackupError(Chosen(repository.get(), options.id)));
+  ARM_ASSIGN_OR_RETURN(const OpenBackups opened, OpenToRead(options));
+  BackupRepository* const repository = opened.repository.get();
+  ARM_ASSIGN_OR_RETURN(const std::vector<BackupEntry> chosen, OrBackupError(Chosen(repository, options.id)));
   size_t damaged = 0;
   std::vector<admin::v1::Backup> backups;
   for (const BackupEntry& entry : chosen) {
@@ -277,24 +294,26 @@ absl::Status VerifyBackups(const Session& session, const BackupOptions& options)
 
 absl::Status DeleteBackup(const Session& session, const BackupOptions& options) {
   // Opening it for writing would create a directory that does not exist.
-  ARM_RETURN_IF_ERROR(OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead).status());
-  ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kWrite));
-  ARM_ASSIGN_OR_RETURN(const BackupEntry entry, OrBackupError(repository->Find(options.id)));
+  ARM_ASSIGN_OR_RETURN(OpenBackups opened, OpenToRead(options));
+  ARM_ASSIGN_OR_RETURN(opened.repository, OrBackupError(BackupRepository::Open(
+                                              opened.place->data_dir(), {.mode = BackupRepositoryOptions::Mode::kWrite,
+                                                                         .volume = opened.place->volume()})));
+  ARM_ASSIGN_OR_RETURN(const BackupEntry entry, OrBackupError(opened.repository->Find(options.id)));
   const std::string made = entry.finished_ms == 0 ? "" : Cat(" of ", ShowTime(entry.finished_ms));
   ARM_RETURN_IF_ERROR(session.Confirm(Cat("Delete backup ", options.id, made, " in ", options.directory)));
-  ARM_RETURN_IF_ERROR(OrBackupError(repository->Delete(options.id)));
+  ARM_RETURN_IF_ERROR(OrBackupError(opened.repository->Delete(options.id)));
   PrintBackup(session, ToMessage(entry));
   return absl::OkStatus();
 }
 
 absl::Status RestoreBackup(const Session& session, const BackupOptions& options) {
-  ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead));
-  ARM_ASSIGN_OR_RETURN(const BackupEntry entry, OrBackupError(repository->Find(options.id)));
+  ARM_ASSIGN_OR_RETURN(const OpenBackups opened, OpenToRead(options));
+  ARM_ASSIGN_OR_RETURN(const BackupEntry entry, OrBackupError(opened.repository->Find(options.id)));
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<place::Place> place, OpenDataPlace(options.data_dir));
   {
     ProgressBar bar(&session.progress(), session.is_progress_live());
-    ARM_RETURN_IF_ERROR(OrBackupError(repository->Restore(options.id, place->volume(), place->data_dir(),
-                                                          ObserverOf(&bar, Cat("restore ", options.data_dir)))));
+    ARM_RETURN_IF_ERROR(OrBackupError(opened.repository->Restore(options.id, place->volume(), place->data_dir(),
+                                                                 ObserverOf(&bar, Cat("restore ", options.data_dir)))));
   }
   PrintBackup(session, ToMessage(entry));
   return absl::OkStatus();
@@ -308,19 +327,23 @@ CLI::Option* AddId(CLI::App& command, BackupId* id, const char* help) {
   return command.add_option("--id", *id, help)->type_name("N")->check(CLI::Range(BackupId{1}, UINT32_MAX));
 }
 
-// Adds a command that works on a directory of backups on this machine.
+// Adds a command that works on a directory of backups without the daemon.
 CLI::App& AddRepositoryCommand(CLI::App& group, const char* name, const char* description, Action* action,
                                absl::Status (*run)(const Session&, const BackupOptions&), BackupOptions** options) {
   CLI::App& command = *group.add_subcommand(name, description);
   *options = &SetAction(command, action, run);
-  AddDirectory(command, &(*options)->directory, "Directory of the backups, on this machine")->required();
+  AddDirectory(command, &(*options)->directory,
+               "Directory of the backups: a path of this machine, or rados://POOL/NAMESPACE")
+      ->required();
   return command;
 }
 
 void AddCreate(CLI::App& group, Action* action) {
   CLI::App& create = *group.add_subcommand("create", "Back up the database while clients use it");
   CreateBackupOptions& options = SetAction(create, action, CreateBackup);
-  create.add_option("--to", options.directory, "Directory on the daemon's machine; default: its --backup_dir")
+  create
+      .add_option("--to", options.directory,
+                  "Directory on the daemon's machine, or rados://POOL/NAMESPACE; default: its --backup_dir")
       ->type_name("DIR");
   create.add_option("--keep", options.keep, "Afterwards delete all but the newest N backups without a note")
       ->type_name("N")
@@ -336,7 +359,8 @@ void AddCreate(CLI::App& group, Action* action) {
       "Backups in one directory share their unchanged files. Each backup is read again and compared with its\n"
       "checksums before it counts. Interrupting this command does not end the backup: use backup cancel.\n\n"
       "Examples:\n  armature backup create --to /backup/armature --keep 7\n"
-      "  armature backup create --data-dir /var/lib/armature --to /backup/armature\n");
+      "  armature backup create --data-dir /var/lib/armature --to /backup/armature\n"
+      "  armature backup create --to rados://armature/orders-backups\n");
 }
 
 void AddCancel(CLI::App& group, Action* action) {
@@ -351,7 +375,8 @@ void AddRestoreTable(CLI::App& group, Action* action) {
   CLI::App& restore =
       *group.add_subcommand("restore-table", "Restore one table of a backup as a new table of a running daemon");
   RestoreTableOptions& options = SetAction(restore, action, RestoreTable);
-  AddDirectory(restore, &options.directory, "Directory on the daemon's machine; default: its --backup_dir");
+  AddDirectory(restore, &options.directory,
+               "Directory on the daemon's machine, or rados://POOL/NAMESPACE; default: its --backup_dir");
   AddId(restore, &options.id, "Number of the backup")->required();
   restore.add_option("--table-name", options.table_name, "The table in the backup")->type_name("NAME")->required();
   restore.add_option("--target-table-name", options.target, "The new table")->type_name("NAME")->required();
@@ -372,7 +397,7 @@ void AddBackupCommands(CLI::App& app, Action* action) {
 
   CLI::App& list = *group.add_subcommand("list", "List the backups of a directory");
   AddDirectory(list, &SetAction(list, action, ListBackups).directory,
-               "Directory on this machine; default: ask the daemon for its backups");
+               "Path of this machine, or rados://POOL/NAMESPACE; default: ask the daemon for its backups");
   list.footer("ADDED is the size of the files copied for a backup; it shares the others with earlier backups.\n");
 
   BackupOptions* options = nullptr;

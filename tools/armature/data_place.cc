@@ -21,4 +21,17 @@ absl::StatusOr<std::unique_ptr<place::Place>> OpenDataPlace(const std::string& d
   return opened;
 }
 
+absl::StatusOr<std::unique_ptr<place::Place>> OpenBackupPlace(const std::string& directory, bool makes,
+                                                              const std::string& data_dir) {
+  if (place::IsRados(directory) && directory == data_dir) {
+    return UsageError(Cat(directory, " is the place of the database: backups need a namespace of their own"));
+  }
+  place::PlaceOptions options = RadosAccess();
+  // A daemon has it for moments, or for a backup, and one that was killed until its lease runs out.
+  options.owner_wait = place::PlaceOptions().owner_wait;
+  absl::StatusOr<std::unique_ptr<place::Place>> opened = place::OpenBackupPlace(directory, options, makes);
+  if (!opened.ok()) return UsageError(Sv(opened.status().message()));
+  return opened;
+}
+
 }  // namespace armature::cli

@@ -1990,7 +1990,7 @@ func (x *EchoResponse) GetPayload() []byte {
 // reported by the job.
 type StartBackupRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Absolute path on the daemon's machine. A missing directory is created. Empty: the daemon's --backup_dir.
+	// Absolute path on the daemon's machine, or rados://POOL/NAMESPACE. A missing one is made. Empty: its --backup_dir.
 	Directory string `protobuf:"bytes,1,opt,name=directory,proto3" json:"directory,omitempty"`
 	// Number of backups without a note to keep after this backup; older ones are deleted. 0: delete none.
 	Keep              uint32  `protobuf:"varint,2,opt,name=keep,proto3" json:"keep,omitempty"`

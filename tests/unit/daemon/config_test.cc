@@ -269,6 +269,12 @@ constexpr FlagCase kRefused[] = {
      "must be between 1 and 1048576"},
     {[](RawConfig* c) { c->item_collection_mb_max = 1048577; }, "--item_collection_mb_max=1048577",
      "must be between 1 and 1048576"},
+    {[](RawConfig* c) { c->backup_dir = "backups"; }, "--backup_dir=backups",
+     "must be an absolute path, or rados://POOL/NAMESPACE"},
+    {[](RawConfig* c) { c->backup_dir = "rados://pool"; }, "--backup_dir=rados://pool",
+     "must be rados://POOL/NAMESPACE"},
+    {[](RawConfig* c) { c->backup_interval = absl::Hours(1); }, "--backup_interval=1h", "needs --backup_dir"},
+    {[](RawConfig* c) { c->lease_seconds = 0; }, "--lease_seconds=0", "must be between 1 and 300"},
 };
 
 TEST(Config, ErrorsNameFlagValueAndWhatIsAllowed) {
@@ -279,6 +285,44 @@ TEST(Config, ErrorsNameFlagValueAndWhatIsAllowed) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << c.flag;
     EXPECT_EQ(std::string(status.message()), std::string(c.flag) + ": " + std::string(c.allowed));
   }
+}
+
+TEST(Config, BackupsInRadosHaveAnotherPlaceThanTheDatabase) {
+  RawConfig raw = Valid();
+  raw.backup_dir = "/backup";
+  raw.rados_conf = "/etc/ceph/other.conf";
+  raw.rados_user = "armature";
+  raw.lease_seconds = 30;
+  absl::StatusOr<Config> config = MakeConfig(raw);
+  ASSERT_TRUE(config.ok()) << config.status();
+  // A request may name a place in RADOS, too.
+  EXPECT_EQ(config->backup_places.rados_conf, "/etc/ceph/other.conf");
+  EXPECT_EQ(config->backup_places.rados_user, "armature");
+  // Longer than a killed process holds the lease, and bounded, like operations.
+  EXPECT_GT(config->backup_places.owner_wait, absl::Seconds(30));
+  EXPECT_LT(config->backup_places.owner_wait, absl::Minutes(1));
+  EXPECT_GT(config->backup_places.op_timeout, absl::ZeroDuration());
+  EXPECT_EQ(config->place_options.op_timeout, absl::ZeroDuration());
+
+  if (!place::CheckRados("rados://pool/space").ok()) GTEST_SKIP() << "built without RADOS";
+  raw.backup_dir = "rados://pool/backups";
+  config = MakeConfig(raw);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->engine.backup.directory, "rados://pool/backups");
+  raw.data_dir = "";
+  raw.store = "rados://pool/orders";
+  raw.sst_cache_dir = "/cache";
+  raw.rados_timeout_seconds = 7;
+  config = MakeConfig(raw);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_LT(config->backup_places.owner_wait, absl::Minutes(1));
+  EXPECT_EQ(config->backup_places.op_timeout, absl::Seconds(7));
+  EXPECT_EQ(config->backup_places.copies_directory, "");
+  raw.store = raw.backup_dir;
+  EXPECT_EQ(
+      MakeConfig(raw).status().message(),
+      "--backup_dir=rados://pool/backups: must not be the place of the database: backups need a namespace of their "
+      "own");
 }
 
 TEST(Config, InsecureAllowsAnyAddress) {

@@ -639,7 +639,7 @@ impl ::prost::Name for EchoResponse {
 /// reported by the job.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StartBackupRequest {
-    /// Absolute path on the daemon's machine. A missing directory is created. Empty: the daemon's --backup_dir.
+    /// Absolute path on the daemon's machine, or rados://POOL/NAMESPACE. A missing one is made. Empty: its --backup_dir.
     #[prost(string, tag = "1")]
     pub directory: ::prost::alloc::string::String,
     /// Number of backups without a note to keep after this backup; older ones are deleted. 0: delete none.
