@@ -235,8 +235,7 @@ void SizePools(const RawConfig& raw, size_t processors, Config* config) {
                                             : static_cast<size_t>(raw.background_threads);
 }
 
-// Limits of the log. With a store, its reader is a standby that clients wait for.
-constexpr int64_t kLogMb = 256;
+// Limit of the log with a store: its reader is a standby that clients wait for.
 constexpr int64_t kStoreLogMb = 64;
 
 absl::Status SizeMemory(const RawConfig& raw, uint64_t memory_bytes, Config* config) {
@@ -252,8 +251,8 @@ absl::Status SizeMemory(const RawConfig& raw, uint64_t memory_bytes, Config* con
     ARM_RETURN_IF_ERROR(CheckRange("request_memory_mb", raw.request_memory_mb, 64, 1 << 20));
   }
   config->database.cache_bytes = size(raw.cache_mb, 4, 8 * kMiB, uint64_t{1} << 40);
-  const int64_t log_mb = raw.store.empty() ? kLogMb : kStoreLogMb;
-  config->database.wal_max_bytes = static_cast<uint64_t>(raw.wal_max_mb == 0 ? log_mb : raw.wal_max_mb) * kMiB;
+  const int64_t log_mb = raw.wal_max_mb == 0 && !raw.store.empty() ? kStoreLogMb : raw.wal_max_mb;
+  if (log_mb != 0) config->database.wal_max_bytes = static_cast<uint64_t>(log_mb) * kMiB;
   // The limit of the log keeps the memtables below about this, so more would have no effect.
   config->database.memtables_bytes_max = size(raw.memtables_mb, 16, 32 * kMiB, 512 * kMiB);
   config->request_memory_bytes = size(raw.request_memory_mb, 8, 64 * kMiB, 512 * kMiB);

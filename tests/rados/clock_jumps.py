@@ -29,9 +29,8 @@ from daemons_under_load import (
     await_owner,
     await_write,
     await_writes,
-    check_end,
     end_owner,
-    make_table,
+    under_load,
 )
 from namespaces import Namespace, NotPermitted
 
@@ -116,21 +115,12 @@ def jump(clocks, cluster, load, name):
 def run(clocks, directory):
     cluster = Cluster("clocks", clocks.starts, directory)
     takeovers, longest = [], []
-    try:
-        load = Load(cluster)
-        make_table(cluster)
-        load.start()
-        try:
-            for number in range(ARGUMENTS.rounds):
-                longest.append(jump(clocks, cluster, load, f"clock{number}"))
-                await_owner(cluster, load)
-                takeovers.append(end_owner("kill", cluster, load))
-        finally:
-            load.end()
-        check_end(cluster, load)
-    finally:
-        cluster.close()
-    cluster.fail(load.faults)
+    load = Load(cluster)
+    with under_load(cluster, load):
+        for number in range(ARGUMENTS.rounds):
+            longest.append(jump(clocks, cluster, load, f"clock{number}"))
+            await_owner(cluster, load)
+            takeovers.append(end_owner("kill", cluster, load))
     print(f"writes {sum(load.acknowledged)}, reads {load.reads}, stale {load.stale}")
     print(f"jumps {ARGUMENTS.rounds * len(JUMPS)}, takeovers by them 0, longest time to the next acknowledged write {max(longest):.2f} s")
     print(f"monotonic clocks hours ahead: {len(clocks.spaces)} daemons")

@@ -4,6 +4,7 @@ Writers put rising numbers, each to a key of its own. A consistent read must nev
 before it began, nor more than what was begun, whichever daemon answers.
 """
 
+import contextlib
 import dataclasses
 import http.client
 import json
@@ -372,3 +373,19 @@ def check_end(cluster, load):
         if rows["table"] == rows["index"]:
             return
     load.faults.append(f"the index differs from its table: {rows}")
+
+
+@contextlib.contextmanager
+def under_load(cluster, load, make=make_table, check=check_end):
+    """Makes the tables, and runs `load` while the body does. Then the books are checked, and the daemons ended."""
+    try:
+        make(cluster)
+        load.start()
+        try:
+            yield
+        finally:
+            load.end()
+        check(cluster, load)
+    finally:
+        cluster.close()
+    cluster.fail(load.faults)

@@ -20,7 +20,7 @@ import threading
 import time
 import urllib.request
 
-from daemons_under_load import Client, Cluster, Deadline, Load, Start, await_condition, await_owner, make_table
+from daemons_under_load import Client, Cluster, Deadline, Load, Start, await_condition, await_owner, make_table, under_load
 
 DAEMONS = 2
 THREADS = 6
@@ -146,25 +146,16 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         start = Start(ARGUMENTS.armatured, ("--metrics_listen=127.0.0.1:0",), lease_seconds=ARGUMENTS.lease_seconds)
         cluster = Cluster("large", [start] * DAEMONS, directory)
-        try:
-            load = Batches(cluster)
-            make_tables(cluster)
+        load = Batches(cluster)
+        with under_load(cluster, load, make_tables, lambda _, checked: checked.check()):
             begun = time.monotonic()
-            load.start()
-            try:
-                await_bytes(cluster, load, ARGUMENTS.mb << 20)
-                print(f"{load.bytes >> 20} MB in {time.monotonic() - begun:.0f} s")
-                print("memtables MB  lease s  replay s  serving s  write s  all s", flush=True)
-                for _ in range(ARGUMENTS.kills):
-                    rows.append(kill(cluster, load))
-                    print("{:12.0f} {:8.2f} {:9.2f} {:10.2f} {:8.2f} {:6.2f}".format(*rows[-1]), flush=True)
-                await_owner(cluster, load)
-            finally:
-                load.end()
-            load.check()
-        finally:
-            cluster.close()
-        cluster.fail(load.faults)
+            await_bytes(cluster, load, ARGUMENTS.mb << 20)
+            print(f"{load.bytes >> 20} MB in {time.monotonic() - begun:.0f} s")
+            print("memtables MB  lease s  replay s  serving s  write s  all s", flush=True)
+            for _ in range(ARGUMENTS.kills):
+                rows.append(kill(cluster, load))
+                print("{:12.0f} {:8.2f} {:9.2f} {:10.2f} {:8.2f} {:6.2f}".format(*rows[-1]), flush=True)
+            await_owner(cluster, load)
     show(rows)
     print(f"{load.bytes >> 20} MB in all, batches lost 0")
 

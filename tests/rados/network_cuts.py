@@ -34,8 +34,8 @@ from daemons_under_load import (
     await_owner,
     await_write,
     await_writes,
-    check_end,
     make_table,
+    under_load,
 )
 from namespaces import Host, NotPermitted
 
@@ -169,24 +169,15 @@ def see_stale_reads(hosts, directory):
 def cut_all(hosts, directory):
     chance = random.Random(ARGUMENTS.seed)
     cluster = make_cluster(hosts, directory)
-    try:
-        load = Load(cluster)
-        make_table(cluster)
-        cuts = Cuts(hosts, cluster, load)
-        load.start()
-        try:
-            plan = [(cuts.cut_long, Host.KINDS[n % 4], LEASE_SECONDS * chance.uniform(1.5, 6)) for n in range(ARGUMENTS.long)]
-            plan += [(cuts.cut_short, Host.KINDS[n % 4], LEASE_SECONDS * chance.uniform(0.1, 0.8)) for n in range(ARGUMENTS.short)]
-            chance.shuffle(plan)
-            for cut, kind, seconds in plan:
-                cut(kind, seconds)
-            await_owner(cluster, load)
-        finally:
-            load.end()
-        check_end(cluster, load)
-    finally:
-        cluster.close()
-    cluster.fail(load.faults)
+    load = Load(cluster)
+    cuts = Cuts(hosts, cluster, load)
+    with under_load(cluster, load):
+        plan = [(cuts.cut_long, Host.KINDS[n % 4], LEASE_SECONDS * chance.uniform(1.5, 6)) for n in range(ARGUMENTS.long)]
+        plan += [(cuts.cut_short, Host.KINDS[n % 4], LEASE_SECONDS * chance.uniform(0.1, 0.8)) for n in range(ARGUMENTS.short)]
+        chance.shuffle(plan)
+        for cut, kind, seconds in plan:
+            cut(kind, seconds)
+        await_owner(cluster, load)
     cuts.show()
 
 

@@ -28,10 +28,9 @@ from daemons_under_load import (
     Start,
     await_write,
     await_writes,
-    check_end,
     end_owner,
-    make_table,
     table,
+    under_load,
 )
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools/rados-dev"
@@ -124,22 +123,13 @@ def main():
         os.mkdir(backups)
         start = Start(ARGUMENTS.armatured, ("--cache_mb=32", f"--backup_dir={backups}"))
         cluster = Cluster("faults", [start] * DAEMONS, directory)
-        try:
-            load = AdministrationToo(cluster)
-            make_table(cluster)
-            load.start()
-            try:
-                await_write(cluster, load, time.monotonic())
-                faults = [kind for kind, count in counts.items() for _ in range(count)]
-                random.Random(ARGUMENTS.seed).shuffle(faults)
-                for kind in faults:
-                    takeovers[kind].append((end_part_of_store if kind in CLUSTER_FAULTS else end_owner)(kind, cluster, load))
-            finally:
-                load.end()
-            check_end(cluster, load)
-        finally:
-            cluster.close()
-        cluster.fail(load.faults)
+        load = AdministrationToo(cluster)
+        with under_load(cluster, load):
+            await_write(cluster, load, time.monotonic())
+            faults = [kind for kind, count in counts.items() for _ in range(count)]
+            random.Random(ARGUMENTS.seed).shuffle(faults)
+            for kind in faults:
+                takeovers[kind].append((end_part_of_store if kind in CLUSTER_FAULTS else end_owner)(kind, cluster, load))
     print(f"writes {sum(load.acknowledged)}, reads {load.reads}, tables {load.tables}, index builds {load.indexes}, backups {load.backups}")
     for kind, times in takeovers.items():
         if times:
