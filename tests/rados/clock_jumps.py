@@ -122,6 +122,7 @@ def run(clocks, directory):
             await_owner(cluster, load)
             takeovers.append(end_owner("kill", cluster, load))
     print(f"writes {sum(load.acknowledged)}, reads {load.reads}, stale {load.stale}")
+    print(load.shared.summary())
     print(f"jumps {ARGUMENTS.rounds * len(JUMPS)}, takeovers by them 0, longest time to the next acknowledged write {max(longest):.2f} s")
     print(f"monotonic clocks hours ahead: {len(clocks.spaces)} daemons")
     print(f"kills {len(takeovers)}: median {statistics.median(takeovers):.2f} s, longest {max(takeovers):.2f} s")

@@ -1,38 +1,29 @@
 """Daemons that share a database in RADOS, clients that use them, and the books of what was acknowledged and read.
 
 Writers put rising numbers, each to a key of its own. A consistent read must never return less than what was acknowledged
-before it began, nor more than what was begun, whichever daemon answers.
+before it began, nor more than what was begun, whichever daemon answers. Other clients share rows, whose histories must be
+linearizable (shared_rows.py).
 """
 
 import contextlib
 import dataclasses
-import http.client
 import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 
+from json_client import PROGRESS_SECONDS, Client, Deadline
+from shared_rows import TABLE as SHARED_TABLE
+from shared_rows import SharedRows
+
 LEASE_SECONDS = 2
 LOST_DATABASE = 75
 KEYS = 8
-# An unanswered request tells nothing, and the next one may go elsewhere.
-CALL_SECONDS = 3
-PROGRESS_SECONDS = 120
 WRITES_BETWEEN = 200  # faults
-REPEATED = ("ServiceUnavailable", "InternalServerError", "ThrottlingException")
-
-
-class Refused(Exception):
-    """The daemon answered with an error; nothing was done."""
-
-    def __init__(self, name, text):
-        super().__init__(f"{name}: {text}")
-        self.name = name
 
 
 @dataclasses.dataclass
@@ -149,78 +140,6 @@ class Cluster:
             raise SystemExit("\n".join(faults[:20]))
 
 
-class Client:
-    """Calls the address that answered last, or the next one; with `turn` always the one of that daemon."""
-
-    def __init__(self, cluster, turn=None):
-        self.cluster, self.stays = cluster, turn is not None
-        self.turn = turn if self.stays else random.randrange(len(cluster.daemons))
-        self.connection = None
-
-    def attempt(self, operation, body):
-        """The answer of one daemon. Raises OSError or HTTPException when the outcome is unknown."""
-        address = self.cluster.daemons[self.turn].address
-        if address is None:
-            raise OSError("not started")
-        if self.connection is None:
-            self.connection = http.client.HTTPConnection(address, timeout=CALL_SECONDS)
-            self.connection.connect()
-            self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        headers = {"X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Type": "application/x-amz-json-1.0"}
-        self.connection.request("POST", "/", json.dumps(body), headers)
-        answer = self.connection.getresponse()
-        text = answer.read()
-        if answer.status == 200:
-            return json.loads(text)
-        error = json.loads(text)
-        raise Refused(error["__type"].split("#")[-1], error.get("message", error.get("Message", "")))
-
-    def move(self):
-        if self.connection is not None:
-            self.connection.close()
-        self.connection = None
-        if not self.stays:
-            self.turn = (self.turn + 1) % len(self.cluster.daemons)
-
-    def call_once(self, operation, body, passed=()):
-        """The answer, or None if there is none. Errors in `passed` count as answers."""
-        try:
-            return self.attempt(operation, body)
-        except Refused as refused:
-            if refused.name in passed:
-                return {}
-            if refused.name not in REPEATED:
-                raise
-        except (OSError, http.client.HTTPException, ValueError):
-            pass
-        self.move()
-        return None
-
-    def call(self, operation, body, stop, passed=()):
-        """Repeats until an answer comes; None if `stop` is set first."""
-        while not stop.is_set():
-            answer = self.call_once(operation, body, passed)
-            if answer is not None:
-                return answer
-            stop.wait(0.02)
-        return None
-
-
-class Deadline:
-    """A `stop` of calls that is set by itself."""
-
-    def __init__(self):
-        self.end = time.monotonic() + PROGRESS_SECONDS
-
-    def is_set(self):
-        if time.monotonic() > self.end:
-            raise SystemExit("a call was not answered in time")
-        return False
-
-    def wait(self, seconds):
-        time.sleep(seconds)
-
-
 class Load:
     """Writers and readers, until `stop`. Two readers go to any daemon, and one stays with each daemon."""
 
@@ -233,7 +152,9 @@ class Load:
         self.stale = 0
         self.last_acknowledged = time.monotonic()
         readers = [None, None, *range(len(cluster.daemons))]
-        work = [(self.write, key) for key in range(KEYS)] + [(self.read, turn) for turn in readers] + list(more_work)
+        self.shared = SharedRows(cluster, self.stop)
+        work = [(self.write, key) for key in range(KEYS)] + [(self.read, turn) for turn in readers]
+        work += [*self.shared.work(), *more_work]
         self.threads = [threading.Thread(target=self.guard, args=each) for each in work]
 
     def start(self):
@@ -298,9 +219,10 @@ def table(name):
 
 def make_table(cluster):
     first, deadline = Client(cluster), Deadline()
-    first.call("CreateTable", table("rows"), deadline, ("ResourceInUseException",))
-    while first.call("DescribeTable", {"TableName": "rows"}, deadline)["Table"]["TableStatus"] != "ACTIVE":
-        pass
+    for name in ("rows", SHARED_TABLE):
+        first.call("CreateTable", table(name), deadline, ("ResourceInUseException",))
+        while first.call("DescribeTable", {"TableName": name}, deadline)["Table"]["TableStatus"] != "ACTIVE":
+            pass
 
 
 def await_condition(what, holds, cluster, load, seconds=PROGRESS_SECONDS):
@@ -356,8 +278,10 @@ def end_owner(kind, cluster, load):
 
 
 def check_end(cluster, load):
-    """Every key has at least its acknowledged number, and the index agrees with its table."""
+    """Every key has at least its acknowledged number, the index agrees with its table, and shared rows are linearizable."""
     client, deadline = Client(cluster), Deadline()
+    load.shared.read_at_end(client, Deadline())
+    load.faults += load.shared.check()
     for key in range(KEYS):
         got = client.call("GetItem", {"TableName": "rows", "Key": {"k": {"S": f"key{key}"}}, "ConsistentRead": True}, deadline)
         number = int(got["Item"]["n"]["N"])

@@ -131,6 +131,7 @@ def main():
             for kind in faults:
                 takeovers[kind].append((end_part_of_store if kind in CLUSTER_FAULTS else end_owner)(kind, cluster, load))
     print(f"writes {sum(load.acknowledged)}, reads {load.reads}, tables {load.tables}, index builds {load.indexes}, backups {load.backups}")
+    print(load.shared.summary())
     for kind, times in takeovers.items():
         if times:
             print(f"{kind}: {len(times)}, until the next acknowledged write: median {statistics.median(times):.2f} s, longest {max(times):.2f} s")
