@@ -94,7 +94,7 @@ class Cluster:
 
     def __init__(self, name, starts, directory):
         self.name_space = f"{name}.{os.getpid()}"
-        place = f"rados://{os.environ['ARMATURE_RADOS_POOL']}/{self.name_space}"
+        self.place = f"rados://{os.environ['ARMATURE_RADOS_POOL']}/{self.name_space}"
         self.log = open(os.path.join(directory, "daemons.log"), "a", encoding="utf-8")
         # Another one: the daemons write where that one is.
         self.read_log = open(self.log.name, encoding="utf-8")
@@ -102,7 +102,7 @@ class Cluster:
         self.daemons = []
         try:
             for start in starts:
-                self.daemons.append(Daemon(start, place, self.log))
+                self.daemons.append(Daemon(start, self.place, self.log))
         except OSError:
             self.close()
             raise
