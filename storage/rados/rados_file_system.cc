@@ -104,7 +104,7 @@ class RandomRadosFile final : public rocksdb::FSRandomAccessFile {
     // RocksDB wants ids of which none begins another one.
     const std::string text = Cat(node_->file->id(), ";");
     if (text.size() > size_max) return 0;
-    std::memcpy(id, text.data(), text.size());
+    std::copy_n(text.data(), text.size(), id);
     return text.size();
   }
 
@@ -251,8 +251,9 @@ class RadosFileSystem final : public rocksdb::FileSystem {
   IOStatus NewSequentialFile(const std::string& name, const FileOptions&,
                              std::unique_ptr<rocksdb::FSSequentialFile>* result, IODebugContext*) override {
     absl::StatusOr<RadosNodePtr> node = names_->Find(name);
-    if (node.ok()) *result = std::make_unique<SequentialRadosFile>(session_, *std::move(node));
-    return ToIo(*session_, node.status());
+    if (!node.ok()) return ToIo(*session_, node.status());
+    *result = std::make_unique<SequentialRadosFile>(session_, *std::move(node));
+    return IOStatus::OK();
   }
   IOStatus NewRandomAccessFile(const std::string& name, const FileOptions&,
                                std::unique_ptr<rocksdb::FSRandomAccessFile>* result, IODebugContext*) override {
@@ -260,7 +261,7 @@ class RadosFileSystem final : public rocksdb::FileSystem {
     if (!node.ok()) return ToIo(*session_, node.status());
     TableCopies* const copies = IsTable(name) && !names_->IsOpen(*node) ? copies_ : nullptr;
     *result = std::make_unique<RandomRadosFile>(session_, *std::move(node), copies);
-    return ToIo(*session_, node.status());
+    return IOStatus::OK();
   }
   IOStatus NewWritableFile(const std::string& name, const FileOptions&,
                            std::unique_ptr<rocksdb::FSWritableFile>* result, IODebugContext*) override {
@@ -269,15 +270,16 @@ class RadosFileSystem final : public rocksdb::FileSystem {
     std::unique_ptr<CopyWriter> copy;
     if (copies_ != nullptr && IsTable(name)) copy = copies_->Begin((*node)->file->id());
     *result = std::make_unique<WritableRadosFile>(session_, names_, name, *std::move(node), std::move(copy));
-    return ToIo(*session_, node.status());
+    return IOStatus::OK();
   }
   IOStatus ReopenWritableFile(const std::string& name, const FileOptions& options,
                               std::unique_ptr<rocksdb::FSWritableFile>* result, IODebugContext* debug) override {
     absl::StatusOr<RadosNodePtr> node = names_->OpenToChange(name);
     if (absl::IsNotFound(node.status())) return NewWritableFile(name, options, result, debug);
-    if (node.ok() && copies_ != nullptr) copies_->Remove((*node)->file->id());
-    if (node.ok()) *result = std::make_unique<WritableRadosFile>(session_, names_, name, *std::move(node), nullptr);
-    return ToIo(*session_, node.status());
+    if (!node.ok()) return ToIo(*session_, node.status());
+    if (copies_ != nullptr) copies_->Remove((*node)->file->id());
+    *result = std::make_unique<WritableRadosFile>(session_, names_, name, *std::move(node), nullptr);
+    return IOStatus::OK();
   }
   IOStatus NewDirectory(const std::string& name, const IOOptions&, std::unique_ptr<rocksdb::FSDirectory>* result,
                         IODebugContext*) override {
@@ -292,8 +294,9 @@ class RadosFileSystem final : public rocksdb::FileSystem {
                        IODebugContext*) override {
     absl::StatusOr<std::vector<std::string>> names = names_->List(name);
     if (absl::IsNotFound(names.status())) return IOStatus::NotFound(name);
-    if (names.ok()) *result = *std::move(names);
-    return ToIo(*session_, names.status());
+    if (!names.ok()) return ToIo(*session_, names.status());
+    *result = *std::move(names);
+    return IOStatus::OK();
   }
   IOStatus DeleteFile(const std::string& name, const IOOptions&, IODebugContext*) override {
     const absl::StatusOr<RadosNodePtr> node = copies_ == nullptr ? absl::NotFoundError("") : names_->Find(name);
@@ -332,8 +335,9 @@ class RadosFileSystem final : public rocksdb::FileSystem {
   }
   IOStatus LockFile(const std::string& name, const IOOptions&, rocksdb::FileLock** lock, IODebugContext*) override {
     absl::StatusOr<std::unique_ptr<store::VolumeLock>> held = names_->Lock(name, /*alone=*/true, /*make=*/true);
-    if (held.ok()) *lock = new RadosFileLock(*std::move(held));
-    return ToIo(*session_, held.status());
+    if (!held.ok()) return ToIo(*session_, held.status());
+    *lock = new RadosFileLock(*std::move(held));
+    return IOStatus::OK();
   }
   IOStatus UnlockFile(rocksdb::FileLock* lock, const IOOptions&, IODebugContext*) override {
     delete lock;

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -150,7 +149,7 @@ TableCopy::Result TableCopy::ReadAt(uint64_t offset, size_t size, char* to, size
     bytes.resize(std::min<uint64_t>(kChunkBytes, size_ - (at - skip)));
     if (!ReadChunks(at / kChunkBytes, bytes.size(), bytes.data())) return Result::kDamaged;
     const size_t taken = std::min(size - *got, bytes.size() - skip);
-    std::memcpy(to + *got, bytes.data() + skip, taken);
+    std::copy_n(bytes.data() + skip, taken, to + *got);
     *got += taken;
   }
   return Result::kRead;

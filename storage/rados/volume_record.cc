@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/data_directory.h"
 
