@@ -266,6 +266,7 @@ absl::Status Server::Impl::StartMetrics(const Config& config) {
   metrics_front = std::make_unique<MetricsFront>(
       MetricsSources{.engine = engine.get(),
                      .place = place.get(),
+                     .backup_places = backup_places.get(),
                      .requests = requests.get(),
                      .http = http.get(),
                      .grpc = acceptor.get(),

@@ -129,6 +129,10 @@ constexpr MetricDefinition kBackups[] = {
     {"armature_backup_running", kGauge, "", "1 while a backup runs."},
     {"armature_backup_last_success_timestamp_seconds", kGauge, "",
      "Completion time of the last backup, also one before this start if it is in --backup_dir; 0 without one."},
+    {"armature_backup_place_epoch", kGauge, "place",
+     "Number of owners so far of a place of backups in Ceph RADOS, while this daemon owns it."},
+    {"armature_backup_place_lease_left_seconds", kGauge, "place",
+     "Time for which it is the owner of that place for certain."},
 };
 
 constexpr MetricDefinition kTransfers[] = {
@@ -170,6 +174,9 @@ constexpr MetricDefinition kRados[] = {
     {"armature_rados_epoch", kGauge, "", "Number of owners of the database so far: it rises with each takeover."},
     {"armature_rados_lease_left_seconds", kGauge, "",
      "Time for which the daemon is the owner for certain; 0: reads are refused."},
+    {"armature_rados_objects", kGauge, "",
+     "Objects of the database's files, those of removed files that are still open among them."},
+    {"armature_rados_file_bytes", kGauge, "", "Size of these files. Each replica takes as much."},
     {"armature_rados_log_sync_duration_seconds", kHistogram, "",
      "Time until all replicas have the bytes of a sync of the log. Several syncs may be under way."},
     {"armature_rados_copies_bytes", kGauge, "", "Size of the copies in --sst_cache_dir."},

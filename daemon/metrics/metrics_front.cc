@@ -340,6 +340,8 @@ void AddRados(const std::optional<rados::VolumeStats>& stats, MetricSet* set) {
   set->Add("armature_standby", uint64_t{0});
   set->Add("armature_rados_epoch", stats->epoch);
   set->Add("armature_rados_lease_left_seconds", stats->lease_left_s);
+  set->Add("armature_rados_objects", stats->objects);
+  set->Add("armature_rados_file_bytes", stats->file_bytes);
   set->AddTimes("armature_rados_log_sync_duration_seconds", stats->log_syncs);
   set->Add("armature_rados_copies_bytes", stats->copies.bytes);
   set->Add("armature_rados_copies_max_bytes", stats->copies.bytes_max);
@@ -347,6 +349,14 @@ void AddRados(const std::optional<rados::VolumeStats>& stats, MetricSet* set) {
   set->Add("armature_rados_table_reads_total", stats->copies.hits, {{"from", "copy"}});
   set->Add("armature_rados_table_reads_total", stats->copies.misses, {{"from", "cluster"}});
   set->Add("armature_rados_copies_damaged_total", stats->copies.damaged);
+}
+
+void AddBackupPlaces(const place::SharedBackupPlaces& places, MetricSet* set) {
+  const std::vector<place::SharedBackupPlaces::Owned> owned = places.owned();
+  for (const auto& [name, stats] : owned) set->Add("armature_backup_place_epoch", stats.epoch, {{"place", name}});
+  for (const auto& [name, stats] : owned) {
+    set->Add("armature_backup_place_lease_left_seconds", stats.lease_left_s, {{"place", name}});
+  }
 }
 
 // The body of /metrics.
@@ -378,6 +388,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   AddWatches(engine.watches, &set);
   AddDisk(database.disk, &set);
   AddBackups(sources.engine->backups()->stats(), &set);
+  AddBackupPlaces(*sources.backup_places, &set);
   AddTransfers(engine.transfers, &set);
   AddFiles(database.files, &set);
   AddRados(sources.place->stats(), &set);

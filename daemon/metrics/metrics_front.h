@@ -18,6 +18,7 @@
 #include "daemon/net/memory_budget.h"
 #include "daemon/telemetry/request_stats.h"
 #include "engine/engine.h"
+#include "storage/place/backup_places.h"
 #include "storage/place/place.h"
 
 namespace armature::daemon {
@@ -26,6 +27,7 @@ namespace armature::daemon {
 struct MetricsSources {
   engine::Engine* engine = nullptr;
   const place::Place* place = nullptr;
+  const place::SharedBackupPlaces* backup_places = nullptr;
   const RequestStats* requests = nullptr;
   const HttpServer* http = nullptr;  // null: off, like the next one
   const ConnectionAcceptor* grpc = nullptr;

@@ -1,5 +1,6 @@
 #include "storage/place/backup_places.h"
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -33,12 +34,39 @@ class Loss {
 
 }  // namespace
 
+// The volumes that are open, for those that only look at them: with a reference, one of these could become the last
+// user, who waits for the cluster.
+//
+// Thread-safety: thread-safe.
+class SharedBackupPlaces::OpenVolumes {
+ public:
+  void Add(const Volume* volume) {
+    const absl::MutexLock lock(&mutex_);
+    volumes_.insert(volume);
+  }
+  void Remove(const Volume* volume) {
+    const absl::MutexLock lock(&mutex_);
+    volumes_.erase(volume);
+  }
+  std::vector<Owned> owned() const;
+
+ private:
+  mutable absl::Mutex mutex_;
+  std::set<const Volume*> volumes_ ABSL_GUARDED_BY(mutex_);
+};
+
 // A volume that is open.
 class SharedBackupPlaces::Volume final : public store::BackupPlace {
  public:
-  Volume(std::string name, std::shared_ptr<Loss> loss, std::unique_ptr<Place> place)
-      : name_(std::move(name)), loss_(std::move(loss)), place_(std::move(place)) {}
-  ~Volume() override { LOG(INFO) << "backup: gives back place=" << name_; }
+  Volume(std::string name, std::shared_ptr<Loss> loss, std::unique_ptr<Place> place,
+         std::shared_ptr<OpenVolumes> volumes)
+      : name_(std::move(name)), loss_(std::move(loss)), place_(std::move(place)), volumes_(std::move(volumes)) {
+    volumes_->Add(this);
+  }
+  ~Volume() override {
+    volumes_->Remove(this);
+    LOG(INFO) << "backup: gives back place=" << name_;
+  }
   Volume(const Volume&) = delete;
   Volume& operator=(const Volume&) = delete;
 
@@ -50,6 +78,7 @@ class SharedBackupPlaces::Volume final : public store::BackupPlace {
     if (reason.empty()) return absl::OkStatus();
     return UnavailableError(Cat("lost the place of the backups ", name_, ": ", reason));
   }
+  std::optional<rados::VolumeStats> stats() const { return place_->stats(); }
   void Abandon() {
     loss_->Set("the daemon ends, and the cluster did not answer in time");
     place_->Abandon();
@@ -59,10 +88,27 @@ class SharedBackupPlaces::Volume final : public store::BackupPlace {
   const std::string name_;
   const std::shared_ptr<Loss> loss_;
   const std::unique_ptr<Place> place_;
+  const std::shared_ptr<OpenVolumes> volumes_;
 };
 
+std::vector<SharedBackupPlaces::Owned> SharedBackupPlaces::OpenVolumes::owned() const {
+  const absl::MutexLock lock(&mutex_);
+  std::vector<Owned> owned;
+  for (const Volume* volume : volumes_) {
+    // A lost one is another process's, though its last user is not done yet.
+    if (!volume->state().ok()) continue;
+    if (const auto stats = volume->stats(); stats.has_value()) owned.push_back({volume->name(), *stats});
+  }
+  return owned;
+}
+
 SharedBackupPlaces::SharedBackupPlaces(std::string database, PlaceOptions options, Opener opener)
-    : database_(std::move(database)), options_(std::move(options)), opener_(std::move(opener)) {}
+    : database_(std::move(database)),
+      options_(std::move(options)),
+      opener_(std::move(opener)),
+      volumes_(std::make_shared<OpenVolumes>()) {}
+
+std::vector<SharedBackupPlaces::Owned> SharedBackupPlaces::owned() const { return volumes_->owned(); }
 
 absl::Status SharedBackupPlaces::CheckName(const std::string& name) const {
   if (name.starts_with('/')) return absl::OkStatus();
@@ -125,7 +171,7 @@ absl::StatusOr<std::shared_ptr<SharedBackupPlaces::Volume>> SharedBackupPlaces::
     return UnavailableError(Cat("cannot open the place of the backups ", name, ": ", Sv(place.status().message())));
   }
   LOG(INFO) << "backup: opened place=" << name;
-  return std::make_shared<Volume>(name, loss, *std::move(place));
+  return std::make_shared<Volume>(name, loss, *std::move(place), volumes_);
 }
 
 }  // namespace armature::place

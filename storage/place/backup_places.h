@@ -42,8 +42,16 @@ class SharedBackupPlaces final : public store::BackupPlaces {
   // For the end of a daemon whose cluster does not answer. No other volume may be opened meanwhile.
   void Abandon();
 
+  // State of the volumes that are owned now, by name.
+  struct Owned {
+    std::string name;
+    rados::VolumeStats stats;
+  };
+  std::vector<Owned> owned() const;
+
  private:
   class Volume;
+  class OpenVolumes;
 
   absl::StatusOr<std::shared_ptr<Volume>> OpenAnew(const std::string& name, Use use,
                                                    const std::function<bool()>& is_cancelled) const;
@@ -51,6 +59,7 @@ class SharedBackupPlaces final : public store::BackupPlaces {
   const std::string database_;
   const PlaceOptions options_;
   const Opener opener_;
+  const std::shared_ptr<OpenVolumes> volumes_;
   absl::Mutex mutex_;
   MonotonicWait opened_;  // notified when an attempt to open a volume has ended
   std::set<std::string> opening_ ABSL_GUARDED_BY(mutex_);

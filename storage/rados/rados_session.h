@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/base/time_histogram.h"
+#include "storage/rados/file_totals.h"
 #include "storage/rados/rados_options.h"
 
 namespace armature::rados {
@@ -109,6 +110,8 @@ class RadosSession {
     epoch_text_ = std::move(text);
   }
 
+  // Sums over the files of this session.
+  FileTotals& totals() { return totals_; }
   // Durations of the syncs of logs.
   TimeHistogram& log_syncs() { return log_syncs_; }
 
@@ -146,6 +149,7 @@ class RadosSession {
   std::string address_;
   uint64_t epoch_ = 0;
   std::string epoch_text_;
+  FileTotals totals_;
   TimeHistogram log_syncs_;
   std::atomic<bool> is_lost_ = false;
   mutable absl::Mutex mutex_;

@@ -156,6 +156,8 @@ class MountedVolume final : public RadosVolume {
   VolumeStats stats() const override {
     return {.epoch = session_->epoch(),
             .lease_left_s = lease_->LeftSeconds(),
+            .file_bytes = session_->totals().bytes.load(),
+            .objects = session_->totals().objects.load(),
             .copies = copies_ == nullptr ? TableCopiesCounters() : copies_->counters(),
             .log_syncs = session_->log_syncs().counts()};
   }

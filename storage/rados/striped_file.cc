@@ -38,9 +38,9 @@ StripedFile::StripedFile(std::shared_ptr<RadosSession> session, std::string id, 
       id_(std::move(id)),
       stripe_bytes_(stripe_bytes),
       made_when_(made),
-      size_(size),
+      size_(&session_->totals().bytes, size),
       sent_(size),
-      stripes_((size + stripe_bytes - 1) / stripe_bytes) {}
+      stripes_(&session_->totals().objects, (size + stripe_bytes - 1) / stripe_bytes) {}
 
 StripedFile::~StripedFile() {
   const absl::MutexLock lock(&mutex_);
@@ -160,7 +160,7 @@ absl::Status StripedFile::TakeOver(Former former, Known known) {
     if (taken == -ECANCELED) return session_->GuardedError("take over", NameOf(stripes_), taken);
     if (taken < 0) return session_->Error("take over", NameOf(stripes_), taken);
     is_second_look = false;
-    ++stripes_;
+    stripes_ += 1;
     if (!has_gap) found += size;
     has_gap = has_gap || size < stripe_bytes_;
   }
@@ -169,7 +169,8 @@ absl::Status StripedFile::TakeOver(Former former, Known known) {
   }
   // Bytes behind a known size are those of a write that failed.
   if (known == Known::kSize) found = known_size;
-  size_ = sent_ = found;
+  size_ = found;
+  sent_ = found;
   is_ours_ = fences;
   return fences ? CutStripes(found) : absl::OkStatus();
 }
@@ -330,7 +331,7 @@ absl::Status StripedFile::WriteAt(uint64_t offset, std::string_view bytes) {
     const uint64_t at = offset - sent_;
     if (tail_.size() < at + bytes.size()) tail_.resize(at + bytes.size());
     tail_.replace(at, bytes.size(), bytes);
-    size_ = std::max(size_, offset + bytes.size());
+    size_ = std::max<uint64_t>(size_, offset + bytes.size());
   }
   if (tail_.size() >= kSendBytes) SendTail();
   if (patched_bytes_ >= kPatchedBytesMax) SendPatches();
@@ -447,7 +448,7 @@ absl::StatusOr<size_t> StripedFile::ReadAt(uint64_t offset, size_t size, char* t
     const absl::MutexLock lock(&mutex_);
     if (size_ < offset + stored) return std::min<size_t>(got, size_ > offset ? size_ - offset : 0);  // cut meanwhile
     if (!failure_.ok()) return failure_;
-    return DataLossError(Cat("RADOS: file ", id_, " of ", size_, " bytes ends at ", offset + got));
+    return DataLossError(Cat("RADOS: file ", id_, " of ", uint64_t{size_}, " bytes ends at ", offset + got));
   }
   for (const auto& [begin, bytes] : patches) {
     const uint64_t from = std::max(begin, offset);

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "storage/rados/file_totals.h"
 #include "storage/rados/rados_session.h"
 
 namespace armature::rados {
@@ -102,9 +103,9 @@ class StripedFile {
 
   mutable absl::Mutex mutex_;
   StripesMade made_when_ ABSL_GUARDED_BY(mutex_);
-  uint64_t size_ ABSL_GUARDED_BY(mutex_);
-  uint64_t sent_ ABSL_GUARDED_BY(mutex_);     // bytes before have been sent; tail_ holds the others
-  uint64_t stripes_ ABSL_GUARDED_BY(mutex_);  // objects that exist
+  PartOfTotal size_ ABSL_GUARDED_BY(mutex_);
+  uint64_t sent_ ABSL_GUARDED_BY(mutex_);        // bytes before have been sent; tail_ holds the others
+  PartOfTotal stripes_ ABSL_GUARDED_BY(mutex_);  // objects that exist
   std::string tail_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, std::string> patches_ ABSL_GUARDED_BY(mutex_);  // changed bytes before sent_, by offset
   size_t patched_bytes_ ABSL_GUARDED_BY(mutex_) = 0;

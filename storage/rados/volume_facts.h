@@ -28,8 +28,11 @@ struct TableCopiesCounters {
 struct VolumeStats {
   uint64_t epoch = 0;       // number of owners so far
   double lease_left_s = 0;  // for which no other process can be the owner
-  TableCopiesCounters copies;
-  TimeHistogram::Counts log_syncs;  // until all replicas had the bytes
+  // Sums over all files: without the two objects of the volume itself, and without those that a crash has left.
+  uint64_t file_bytes = 0;
+  uint64_t objects = 0;
+  TableCopiesCounters copies = {};
+  TimeHistogram::Counts log_syncs = {};  // until all replicas had the bytes
 };
 
 // A volume, as a process sees it that does not own it.

@@ -189,6 +189,8 @@ class DaemonTest(RadosTestCase):
         scraped = urllib.request.urlopen(f"{metrics}/metrics", timeout=30).read().decode()
         for line in ("armature_standby 0", "armature_rados_epoch 2", "armature_rados_copies_max_bytes 0"):
             self.assertIn(f"\n{line}\n", scraped)
+        for name in ("objects", "file_bytes"):
+            self.assertRegex(scraped, rf"\narmature_rados_{name} [1-9]")
         syncs = re.search(r"^armature_rados_log_sync_duration_seconds_count (\d+)$", scraped, re.MULTILINE)
         self.assertGreater(int(syncs[1]), 0)
         self.assertEqual(standby.call("ListTables", {})["TableNames"], ["rows"])

@@ -14,6 +14,7 @@ import tempfile
 import time
 import unittest
 import urllib.error
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from daemon_test import ARMATURE, RadosTestCase, place_of  # noqa: E402
@@ -135,7 +136,7 @@ class BackupTest(RadosTestCase):
 
     def test_two_daemons_take_turns(self):
         backups = place_of("turns.backups")
-        first = self.start_ready("turns", f"--backup_dir={backups}", is_local=False)
+        first = self.start_ready("turns", f"--backup_dir={backups}", "--metrics_listen=127.0.0.1:0", is_local=False)
         self.create_table(first)
         self.fill(first)
         second = self.start_ready("turns2")
@@ -145,7 +146,10 @@ class BackupTest(RadosTestCase):
         self.assertIn("in use by another process (client.", asked)
         self.assertIn(backups, asked)
         self.assertIn("in use by another process (client.", self.done("backup", "list", "--dir", backups, code=USAGE_ERROR))
-        # The owner itself lists meanwhile.
+        # The owner itself lists meanwhile, and tells that it is the owner.
+        scraped = urllib.request.urlopen(f"http://{first.addresses['metrics']}/metrics", timeout=30).read().decode()
+        self.assertIn(f'\narmature_backup_place_epoch{{place="{backups}"}} ', scraped)
+        self.assertIn(f'\narmature_backup_place_lease_left_seconds{{place="{backups}"}} ', scraped)
         self.assertEqual(self.done("backup", "list", daemon=first)["Backups"], [])
         self.done("backup", "cancel", "--job", str(job), daemon=first)
         self.wait_for_log(first, f"backup: gives back place={backups}")

@@ -150,6 +150,31 @@ TEST_F(RadosMount, RemovedFilesLeaveNoObjects) {
   EXPECT_TRUE(store::Eventually([&] { return Objects() == before; })) << Objects().size();
 }
 
+TEST_F(RadosMount, KnowsItsObjectsAndTheirBytes) {
+  ASSERT_TRUE(Mount());
+  const auto check = [&](uint64_t objects, uint64_t bytes) {
+    EXPECT_TRUE(store::Eventually([&] { return Objects().size() == objects + 2; })) << Objects().size();
+    EXPECT_EQ(volume_->stats().objects, objects);
+    EXPECT_EQ(volume_->stats().file_bytes, bytes);
+  };
+  check(0, 0);
+  auto table = NewFile("/000007.sst");
+  ASSERT_TRUE(table->Append(std::string(5 * kStripe + 1, 'x'), IOOptions(), nullptr).ok());
+  ASSERT_TRUE(table->Close(IOOptions(), nullptr).ok());
+  table.reset();
+  check(6, 5 * kStripe + 1);
+  ASSERT_TRUE(volume_->Link("/000007.sst", "/second", store::LinkKind::kHard).ok());
+  check(6, 5 * kStripe + 1);
+  volume_.reset();
+  ASSERT_TRUE(Mount());
+  check(6, 5 * kStripe + 1);
+  const auto log = NewFile("/000008.log");
+  ASSERT_TRUE(log->Append("abc", IOOptions(), nullptr).ok());
+  check(6 + 2, 5 * kStripe + 4);  // one object is ahead
+  ASSERT_TRUE(volume_->RemoveTree("/").ok());
+  check(2, 3);  // as long as it is open
+}
+
 TEST_F(RadosMount, AnOpenFileOutlivesItsName) {
   ASSERT_TRUE(Mount());
   ASSERT_TRUE(volume_->WriteDurably("/file", std::string(3 * kStripe, 'x')).ok());

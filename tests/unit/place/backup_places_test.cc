@@ -46,7 +46,7 @@ class FakePlace final : public Place {
   const std::string& data_dir() const override { return data_dir_; }
   absl::Status Announce(std::string_view) override { return absl::OkStatus(); }
   void Abandon() override { ++world_->abandoned; }
-  std::optional<rados::VolumeStats> stats() const override { return std::nullopt; }
+  std::optional<rados::VolumeStats> stats() const override { return rados::VolumeStats{.epoch = 7}; }
 
  private:
   World* const world_;
@@ -118,6 +118,22 @@ TEST_F(SharedBackupPlacesTest, ThatAreLostAreOpenedAnew) {
   const store::BackupPlacePtr anew = *places.Open(kName, Use::kWrite, nullptr);
   EXPECT_NE(anew, lost);
   EXPECT_TRUE(anew->state().ok());
+}
+
+TEST_F(SharedBackupPlacesTest, TellWhichVolumesAreOwnedNow) {
+  SharedBackupPlaces places("/data", {}, Opener());
+  EXPECT_TRUE(places.owned().empty());
+  store::BackupPlacePtr used = *places.Open(kName, Use::kWrite, nullptr);
+  const store::BackupPlacePtr local = *places.Open("/backup", Use::kWrite, nullptr);
+  ASSERT_EQ(places.owned().size(), 1u);
+  EXPECT_EQ(places.owned()[0].name, kName);
+  EXPECT_EQ(places.owned()[0].stats.epoch, 7u);
+  world_.lose("another process holds its lease");
+  EXPECT_TRUE(places.owned().empty());
+  used = *places.Open(kName, Use::kWrite, nullptr);
+  EXPECT_EQ(places.owned().size(), 1u);
+  used.reset();
+  EXPECT_TRUE(places.owned().empty());
 }
 
 TEST_F(SharedBackupPlacesTest, MayBeAbandoned) {
