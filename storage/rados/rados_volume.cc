@@ -234,6 +234,19 @@ absl::StatusOr<VolumeStatus> ReadVolumeStatus(const RadosVolumeOptions& options)
   return ReadStatus(session.get());
 }
 
+namespace {
+
+// The reason for which a volume has no other owner than `asked`, the address of the one that was asked to end.
+std::string WhyNoOther(const std::string& asked, const VolumeStatus& now) {
+  if (!now.holder.empty()) {
+    return Cat("a daemon at ", asked, " was asked to end, and does so when its connections are drained");
+  }
+  if (now.owner.client.empty()) return "the former one has left, and nobody waits for it";
+  return Cat("a daemon at ", asked, " was asked, but its lease has run out: it is dead or cut off, and nobody waits");
+}
+
+}  // namespace
+
 absl::StatusOr<VolumeStatus> HandOverVolume(const RadosVolumeOptions& options) {
   ARM_ASSIGN_OR_RETURN(const std::shared_ptr<RadosSession> session, RadosSession::Connect(options));
   ARM_ASSIGN_OR_RETURN(const VolumeStatus before, ReadStatus(session.get()));
@@ -250,11 +263,7 @@ absl::StatusOr<VolumeStatus> HandOverVolume(const RadosVolumeOptions& options) {
     never.WaitFor(kHandoverPoll);
   }
   if (!now.ok()) return now.status();
-  return UnavailableError(Cat(place, " has no other owner yet: ",
-                              now->holder.empty()
-                                  ? "the former one has left, and nobody waits for it"
-                                  : Cat("a daemon at ", before.owner.client,
-                                        " was asked to end, and does so when its connections are drained")));
+  return UnavailableError(Cat(place, " has no other owner yet: ", WhyNoOther(before.owner.client, *now)));
 }
 
 }  // namespace armature::rados

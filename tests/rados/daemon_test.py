@@ -295,12 +295,21 @@ class DaemonTest(RadosTestCase):
         asked = self.hand_over("alone", "--wait", "10")
         self.assertEqual(active.process.wait(60), LOST_DATABASE, active.errors())
         self.assertEqual(asked.returncode, 3, asked.stderr)
-        self.assertIn("has no other owner yet", asked.stderr)
+        self.assertIn("has no other owner yet: the former one has left", asked.stderr)
         # The next owner is not the one that was asked.
         again = self.start("alone")
         again.wait_until_ready()
         self.create_table(again)
         self.assertEqual(again.end(), 0, again.errors())
+
+    def test_a_handover_by_a_dead_owner_is_told(self):
+        active = self.start("dead")
+        active.wait_until_ready()
+        active.end(signal.SIGKILL)
+        # For longer than the lease of the dead one.
+        asked = self.hand_over("dead", "--wait", str(LEASE_SECONDS + 3))
+        self.assertEqual(asked.returncode, 3, asked.stderr)
+        self.assertIn("its lease has run out: it is dead or cut off, and nobody waits", asked.stderr)
 
     def test_a_waiting_standby_ends_when_told(self):
         active = self.start("waiting")
