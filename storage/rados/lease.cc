@@ -29,6 +29,13 @@ constexpr absl::Duration kOwnerPoll = absl::Milliseconds(500);
 constexpr absl::Duration kReplacePoll = absl::Seconds(1);
 constexpr absl::Duration kReplaceTime = absl::Minutes(2);
 constexpr int kRenewalsInLease = 4;
+constexpr absl::Duration kGiveBackTime = absl::Seconds(1);
+constexpr absl::Duration kGiveBackPoll = absl::Milliseconds(10);
+// Between looks at the epoch over new connections, and limits of each: together the time, after the cluster has become
+// reachable again, within which a replaced owner knows it. docs/RADOS.md has the sum.
+constexpr absl::Duration kLookPause = absl::Seconds(10);
+constexpr absl::Duration kLookConnectTime = absl::Seconds(10);
+constexpr absl::Duration kLookReadTime = absl::Seconds(5);
 // A blocked client never recovers, it has to connect again. So this only has to outlive every process that is paused.
 constexpr uint32_t kBlockedSeconds = 24 * 60 * 60;
 // Part of the lease during which its holder is certain: clocks of machines do not run at exactly the same speed.
@@ -72,6 +79,7 @@ absl::StatusOr<std::unique_ptr<Lease>> Lease::Take(std::shared_ptr<RadosSession>
   const int64_t end_ns = MonotonicAfter(lease->session_->options().owner_wait);
   ARM_RETURN_IF_ERROR(lease->WaitForLock(end_ns));
   lease->renewals_ = std::thread([&lease = *lease] { lease.Renew(); });
+  lease->silence_watch_ = std::thread([&lease = *lease] { lease.WatchSilence(); });
   // An error that does not pass must not keep the lease for ever.
   const int64_t replaced_by_ns = std::min(end_ns, MonotonicAfter(kReplaceTime));
   while (true) {
@@ -262,11 +270,12 @@ bool Lease::RenewOnce() {
   } else if (result == -EBUSY && (session_->options().fence == Fence::kNone || epoch_.load() == 0)) {
     // A test lets it do its harm; or it is not the owner yet, and tries again.
   } else if (result == -EBUSY) {
-    session_->Lose(Cat("another process holds its lease: ", FindHolder(session_.get())));
+    // Its name would have to be asked for, and the end must not wait for an answer.
+    session_->Lose("another process holds its lease");
   } else if (result == -ESHUTDOWN) {
     session_->Lose("the cluster has blocked this client: another process took the volume");
   } else if (result == -ECANCELED) {
-    rados_unlock(session_->io(), kLeaseObject, kLockName, cookie_.c_str());
+    GiveBackSoon();
     session_->Lose("another process owned the volume after the lease had run out");
   } else {
     LOG(WARNING) << "rados: the lease was not renewed error=" << std::strerror(-result);
@@ -275,6 +284,14 @@ bool Lease::RenewOnce() {
 }
 
 void Lease::LookForHandover() {
+void Lease::GiveBackSoon() {
+  const Flight flight;
+  if (rados_aio_unlock(session_->io(), kLeaseObject, kLockName, cookie_.c_str(), flight.get()) < 0) return;
+  const int64_t end_ns = MonotonicAfter(kGiveBackTime);
+  while (!flight.has_landed() && MonotonicNs() < end_ns && !stop_.WaitFor(kGiveBackPoll)) {
+  }
+}
+
   const uint64_t mine = epoch_.load();
   if (mine == 0 || was_asked_ || !session_->options().on_handover) return;
   std::string asked;
@@ -292,9 +309,38 @@ void Lease::Renew() {
 }
 
 void Lease::EndRenewals() {
+void Lease::LookAnew() {
+  const uint64_t mine = epoch_.load();
+  RadosVolumeOptions options = session_->options();
+  options.op_timeout = kLookReadTime;
+  options.monitor_timeout = kLookConnectTime;
+  options.on_lost = nullptr;
+  LOG(WARNING) << "rados: the lease was not renewed in time, looking for another owner over a new connection";
+  const absl::StatusOr<std::shared_ptr<RadosSession>> anew = RadosSession::Connect(options);
+  std::string text;
+  uint64_t epoch = 0;
+  if (!anew.ok() || (*anew)->ReadAttribute(kDirectoryObject, kEpochAttribute, &text) < 0) return;
+  // A repeated attempt to take the epoch may have raised it meanwhile.
+  if (!ParseEpoch(text, &epoch) || epoch <= mine || epoch_.load() != mine) return;
+  session_->Lose(Cat("another process is the owner with epoch ", epoch, ", as a new connection tells"));
+}
+
+void Lease::WatchSilence() {
+  const absl::Duration lease = session_->options().lease;
+  absl::Duration pause = lease;
+  while (!stop_.WaitFor(pause) && !session_->is_lost()) {
+    pause = lease;
+    const bool is_silent = BootNs() >= certain_until_ns_.load() + absl::ToInt64Nanoseconds(lease);
+    if (!is_silent || epoch_.load() == 0 || session_->options().fence == Fence::kNone) continue;
+    LookAnew();
+    pause = std::max(lease, kLookPause);
+  }
+}
+
   stop_.Stop();
   if (renewals_.joinable()) renewals_.join();
 }
+  if (silence_watch_.joinable()) silence_watch_.join();
 
 void Lease::Abandon() {
   is_abandoned_ = true;

@@ -28,6 +28,10 @@ inline constexpr char kLeaseObject[] = "lease";
 // before it reads them, and every write requires the epoch of its owner. The lease tells when a predecessor may be
 // replaced, and for how long answers from memory are still those of the only owner.
 //
+// The loss of the lease is noticed by the answer to a renewal. Should the session get none any more, it is noticed
+// nevertheless: an owner that has not renewed its lease for two leases looks at the epoch over a new connection, again
+// and again. An owner that nobody has replaced goes on for as long as an outage of the cluster takes.
+//
 // Thread-safety: thread-safe, except Take and Announce, which one thread calls.
 class Lease {
  public:
@@ -69,9 +73,14 @@ class Lease {
   int CheckEpoch();
   // False if the lease was not renewed.
   bool RenewOnce();
+  // Begins to give the lease back, and waits for the answer for a moment only.
+  void GiveBackSoon();
   // Tells the options' on_handover if this owner was asked to end.
   void LookForHandover();
   void Renew();
+  // Loses the volume if a connection of its own tells that there is another owner.
+  void LookAnew();
+  void WatchSilence();
   void EndRenewals();
 
   const std::shared_ptr<RadosSession> session_;
@@ -85,6 +94,7 @@ class Lease {
   bool was_asked_ = false;  // to end; of the thread of the renewals
   StopSignal stop_;
   std::thread renewals_;
+  std::thread silence_watch_;
 };
 
 // The holder of the lease now, for messages; empty: nobody.

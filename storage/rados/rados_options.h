@@ -23,6 +23,8 @@ struct RadosVolumeOptions {
   // An operation that the cluster has not answered for this time fails, with an outcome that is unknown. Zero: waits
   // for as long as it takes.
   absl::Duration op_timeout = absl::ZeroDuration();
+  // The same for monitors, which connections, blocks of clients and the free space need. Neither may wait for ever.
+  absl::Duration monitor_timeout = absl::Seconds(30);
 
   // An owner that has not renewed its lease for this time may be replaced.
   absl::Duration lease = absl::Seconds(5);

@@ -13,8 +13,6 @@ namespace {
 
 // Entries of a directory that are read at once.
 constexpr uint64_t kEntriesAtOnce = 1000;
-// Monitors are asked for free space only, and a connection needs them: neither may wait for ever.
-constexpr char kMonitorTimeoutSeconds[] = "30";
 // Ceph's own limit.
 constexpr size_t kAttributeBytesMax = size_t{64} << 10;
 // Limits of librados on what a client has under way, beyond which calls wait: far above what files and compactions
@@ -23,6 +21,9 @@ constexpr char kInflightBytesMax[] = "1073741824";
 constexpr char kInflightOpsMax[] = "16384";
 
 bool IsFull(int result) { return result == -ENOSPC || result == -EDQUOT; }
+
+// Ceph takes whole seconds only. 0: no limit.
+std::string SecondsText(absl::Duration time) { return Cat(absl::ToInt64Seconds(absl::Ceil(time, absl::Seconds(1)))); }
 
 std::string ErrnoText(int result) {
   if (result == -ETIMEDOUT) return "the cluster did not answer in time: the outcome is unknown";
@@ -68,11 +69,11 @@ absl::Status RadosSession::Open() {
   if (const int read = rados_conf_read_file(cluster_, file); read < 0) {
     return refuse(Cat("cannot read the configuration file ", options_.conf_file), read);
   }
-  // Ceph takes whole seconds only. 0: no limit.
-  const std::string op_seconds = Cat(absl::ToInt64Seconds(absl::Ceil(options_.op_timeout, absl::Seconds(1))));
+  const std::string op_seconds = SecondsText(options_.op_timeout);
+  const std::string monitor_seconds = SecondsText(options_.monitor_timeout);
   const std::pair<const char*, const char*> settings[] = {
-      {"rados_mon_op_timeout", kMonitorTimeoutSeconds},
-      {"client_mount_timeout", kMonitorTimeoutSeconds},
+      {"rados_mon_op_timeout", monitor_seconds.c_str()},
+      {"client_mount_timeout", monitor_seconds.c_str()},
       {"rados_osd_op_timeout", op_seconds.c_str()},
       // By default it looks every five seconds for operations that have waited ten, and asks for new maps then:
       // operations with a shorter timeout would never learn of restarted OSDs.
