@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -32,12 +31,11 @@
 #include "daemon/flags.h"
 #include "daemon/metrics/metric_table.h"
 #include "daemon/net/listening_socket.h"
+#include "daemon/process_end.h"
 #include "daemon/server.h"
 #include "glog/logging.h"
 #include "storage/base/did_you_mean.h"
-#include "storage/base/monotonic_wait.h"
 #include "storage/base/strings.h"
-#include "storage/base/thread_pool.h"
 #include "storage/store/data_directory.h"
 
 ABSL_FLAG(std::string, data_dir, "", "Directory of the database. Created if it does not exist. Fixed at start.");
@@ -435,45 +433,6 @@ void NotifyServiceManager(std::string_view state) {
   if (fd >= 0) close(fd);
 }
 
-// Exit status of a daemon that has lost its database to another one, or handed it over. A service manager may start it
-// again: it then waits as the standby.
-constexpr int kLostDatabase = 75;
-std::atomic<bool> is_handing_over = false;
-
-// Time for the end of the database in RADOS after the last call. A cluster that does not answer must not hold up the
-// end of the process for ever.
-constexpr absl::Duration kCloseTime = absl::Seconds(20);
-
-// Ends the process: its answers could be out of date, and everything that it would write is refused.
-void EndLost(std::string_view reason) {
-  std::fprintf(stderr, "armatured: lost the database: %.*s\n", static_cast<int>(reason.size()), reason.data());
-  std::fflush(stderr);
-  _exit(kLostDatabase);
-}
-
-// Ends the daemon as SIGTERM does.
-void EndHandingOver() {
-  is_handing_over.store(true);
-  kill(getpid(), SIGTERM);
-}
-
-// True if a signal waits that ends the daemon.
-bool IsToldToEnd() {
-  sigset_t pending;
-  sigemptyset(&pending);
-  sigpending(&pending);
-  return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1;
-}
-
-// True if SIGHUP waited, which is taken.
-bool TakesHangup() {
-  sigset_t hangup;
-  sigemptyset(&hangup);
-  sigaddset(&hangup, SIGHUP);
-  constexpr timespec kNow = {};
-  return sigtimedwait(&hangup, nullptr, &kNow) == SIGHUP;
-}
-
 // Serves until a signal stops the daemon. Returns the signal.
 int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
   while (true) {
@@ -487,41 +446,31 @@ int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
   }
 }
 
-// Stops the server. A database in RADOS whose cluster does not answer must not hold up the end of the process.
-void StopWithin(armature::daemon::Server* server, absl::Duration drain_time, bool is_rados) {
-  armature::StopSignal stopped;
-  armature::ThreadPool watch("arm-end", 1, 1);
-  if (is_rados) {
-    watch.RunAdmitted([&stopped, limit = drain_time + kCloseTime] {
-      if (!stopped.WaitFor(limit)) EndLost("its files could not be closed in time; what was acknowledged is safe");
-    });
-  }
-  server->Stop(drain_time);
-  stopped.Stop();
-}
-
 // Starts the server, and serves until one of `signals` ends it. Returns the exit status.
 int Run(const armature::daemon::RawConfig& raw, armature::daemon::Config config, const sigset_t& signals) {
   const bool is_rados = !raw.store.empty();
-  config.place_options.on_lost = EndLost;
-  config.place_options.on_handover = EndHandingOver;
-  config.place_options.is_cancelled = IsToldToEnd;
-  config.takes_reload = TakesHangup;
+  config.place_options.on_lost = armature::daemon::EndLost;
+  config.place_options.on_handover = armature::daemon::EndHandingOver;
+  config.place_options.is_cancelled = armature::daemon::IsToldToEnd;
+  config.takes_reload = armature::daemon::TakesHangup;
   if (is_rados) {
     // Another daemon, or this one after a new start, can write again.
-    config.database.on_broken = [] { EndLost("a write has failed, and only a new start can write again"); };
+    config.database.on_broken = [] {
+      armature::daemon::EndLost("a write has failed, and only a new start can write again");
+    };
   }
   const unsigned given_umask = armature::store::RestrictNewFiles();
   bool was_standby = false;
+  const auto on_standby = [&was_standby](const armature::daemon::Standby* standby) {
+    if (standby != nullptr) PrintStandby(*standby);
+    // A service manager must not take the wait for a start that fails.
+    if (!std::exchange(was_standby, true)) NotifyServiceManager("READY=1\nSTATUS=standby");
+  };
   absl::StatusOr<std::unique_ptr<armature::daemon::Server>> server =
-      armature::daemon::Server::Start(config, [&was_standby](const armature::daemon::Standby* standby) {
-        if (standby != nullptr) PrintStandby(*standby);
-        // A service manager must not take the wait for a start that fails.
-        if (!std::exchange(was_standby, true)) NotifyServiceManager("READY=1\nSTATUS=standby");
-      });
+      armature::daemon::StartEndable(config, on_standby, is_rados);
   // Nothing was found wrong with the database: the wait was ended.
   const bool is_wait_over = absl::IsFailedPrecondition(server.status()) || absl::IsUnavailable(server.status());
-  if (is_wait_over && is_rados && IsToldToEnd()) return is_handing_over.load() ? kLostDatabase : 0;
+  if (is_wait_over && is_rados && armature::daemon::IsToldToEnd()) return armature::daemon::EndStatus();
   if (!server.ok()) return Refuse(server.status());
   if (raw.insecure) LOG(WARNING) << "server: insecure, every client that reaches the address can read and write";
   OpenSocket((*server)->grpc_address(), given_umask);
@@ -531,8 +480,8 @@ int Run(const armature::daemon::RawConfig& raw, armature::daemon::Config config,
   const int received = WaitForEnd(server->get(), signals);
   LOG(INFO) << "server: got signal=" << received;
   NotifyServiceManager("STOPPING=1");
-  StopWithin(server->get(), config.drain_time, is_rados);
-  return is_handing_over.load() ? kLostDatabase : 0;
+  armature::daemon::StopWithin(server->get(), config.drain_time, is_rados);
+  return armature::daemon::EndStatus();
 }
 
 }  // namespace

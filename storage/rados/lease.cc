@@ -131,6 +131,7 @@ void Lease::TellOwner() {
 
 absl::Status Lease::WaitForLock(int64_t end_ns) {
   const RadosVolumeOptions& options = session_->options();
+  LOG(INFO) << "rados: asking for the lease of the volume pool=" << options.pool << " namespace=" << options.name_space;
   bool is_logged = false;
   while (true) {
     int64_t until_ns = 0;
@@ -283,7 +284,6 @@ bool Lease::RenewOnce() {
   return result == 0;
 }
 
-void Lease::LookForHandover() {
 void Lease::GiveBackSoon() {
   const Flight flight;
   if (rados_aio_unlock(session_->io(), kLeaseObject, kLockName, cookie_.c_str(), flight.get()) < 0) return;
@@ -292,6 +292,7 @@ void Lease::GiveBackSoon() {
   }
 }
 
+void Lease::LookForHandover() {
   const uint64_t mine = epoch_.load();
   if (mine == 0 || was_asked_ || !session_->options().on_handover) return;
   std::string asked;
@@ -308,7 +309,6 @@ void Lease::Renew() {
   }
 }
 
-void Lease::EndRenewals() {
 void Lease::LookAnew() {
   const uint64_t mine = epoch_.load();
   RadosVolumeOptions options = session_->options();
@@ -337,10 +337,11 @@ void Lease::WatchSilence() {
   }
 }
 
+void Lease::EndRenewals() {
   stop_.Stop();
   if (renewals_.joinable()) renewals_.join();
-}
   if (silence_watch_.joinable()) silence_watch_.join();
+}
 
 void Lease::Abandon() {
   is_abandoned_ = true;

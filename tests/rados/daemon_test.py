@@ -320,6 +320,19 @@ class DaemonTest(RadosTestCase):
         self.assertEqual(standby.end(), 0, standby.errors())
         self.assertEqual(active.end(), 0, active.errors())
 
+    def test_a_daemon_that_starts_while_the_cluster_does_not_answer_ends_when_told(self):
+        osds = ("0", "1", "2")
+        for osd in osds:
+            self.change_cluster("kill-osd", osd)
+        try:
+            daemon = self.start("silent")
+            while "asking for the lease" not in daemon.errors():
+                self.assertIsNone(daemon.process.poll(), daemon.errors())
+            self.assertEqual(daemon.end(), 0, daemon.errors())
+        finally:
+            for osd in osds:
+                self.change_cluster("start-osd", osd)
+
     def test_offline_commands_read_the_database_of_a_stopped_daemon(self):
         daemon = self.start("offline")
         daemon.wait_until_ready()
