@@ -1,6 +1,7 @@
 #include "storage/base/thread_pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <string>
@@ -8,7 +9,13 @@
 
 namespace armature {
 
-size_t UsableProcessors() { return std::max<size_t>(std::thread::hardware_concurrency(), 1); }
+size_t UsableProcessors() {
+  // hardware_concurrency counts all processors of the machine.
+  cpu_set_t usable;
+  // Fails on a machine with more processors than the set has room for.
+  const bool is_known = sched_getaffinity(0, sizeof(usable), &usable) == 0;
+  return std::max<size_t>(is_known ? static_cast<size_t>(CPU_COUNT(&usable)) : std::thread::hardware_concurrency(), 1);
+}
 
 void SetThreadName(std::string_view name) {
   const std::string kept(name.substr(0, 15));

@@ -1,6 +1,7 @@
 #include "storage/base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <string>
@@ -98,6 +99,22 @@ TEST(ThreadPool, RunsWhatManyThreadsGiveIt) {
     }
   }
   EXPECT_EQ(ran + refused, 5000);
+}
+
+TEST(UsableProcessors, AreThoseOfTheAffinity) {
+  // A thread of its own, whose affinity ends with it.
+  std::thread([] {
+    cpu_set_t all;
+    ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+    EXPECT_EQ(UsableProcessors(), static_cast<size_t>(CPU_COUNT(&all)));
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i) {
+      if (CPU_ISSET(i, &all)) CPU_SET(i, &one);
+    }
+    ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    EXPECT_EQ(UsableProcessors(), 1U);
+  }).join();
 }
 
 }  // namespace armature::thread_pool_test
