@@ -3,13 +3,22 @@
 #include <algorithm>
 #include <utility>
 
+#include "storage/base/processor_use.h"
+
 namespace armature::engine {
+
+ParkedRequests::ParkedRequests(size_t max, std::function<bool()> was_busy)
+    : max_(max), was_busy_(was_busy != nullptr ? std::move(was_busy) : [use = ProcessorUse()]() mutable {
+        return use.WasBusy();
+      }) {}
 
 std::optional<ParkedRequests::Request> ParkedRequests::Park(Request request) {
   if (parked_.empty()) {
     last_refusal_ns_ = request.since_ns;
     window_ends_ns_ = request.since_ns + kWindowNs;
     parked_in_window_ = refused_in_window_ = run_at_once_ = 0;
+    is_calm_ = false;
+    was_busy_();
   }
   ++parked_in_window_;
   parked_.push_back(std::move(request));
@@ -22,8 +31,10 @@ std::optional<ParkedRequests::Request> ParkedRequests::Park(Request request) {
 
 void ParkedRequests::RollWindow(int64_t now_ns) {
   if (now_ns < window_ends_ns_) return;
-  const bool is_quiet = parked_in_window_ == 0 || parked_in_window_ * kQuietPart < refused_in_window_;
-  run_at_once_ = is_quiet ? std::max<size_t>(run_at_once_, 1) : 0;
+  const bool was_busy = was_busy_();
+  const bool is_calm = !was_busy && (parked_in_window_ == 0 || parked_in_window_ * kQuietPart < refused_in_window_);
+  const bool is_quiet = std::exchange(is_calm_, is_calm) && is_calm;
+  run_at_once_ = is_quiet ? std::clamp<size_t>(run_at_once_ * 2, 1, kRunAtOnceMax) : run_at_once_ / 2;
   window_ends_ns_ = now_ns + kWindowNs;
   parked_in_window_ = refused_in_window_ = 0;
 }
@@ -52,7 +63,6 @@ ParkedRequests::Due ParkedRequests::TakeDue(int64_t now_ns) {
     due.run.push_back(std::move(parked_.back()));
     parked_.pop_back();
   }
-  run_at_once_ = std::min(2 * run_at_once_, kRunAtOnceMax);
   if (parked_.empty()) largest_ = 0;
   return due;
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace armature::engine {
 
 // While requests are parked, new ones are served first, as far as there is room. The oldest is refused, at a pace that
 // lets each wait for about kRefusedAfterNs: its client sends nothing in its place meanwhile. During an overload another
-// request is parked for each that was refused, because its client sends the next one. When fewer are parked, requests
-// run, the newest first: a few at the first time, twice as many each time (docs/decisions/0020-overload.md).
+// request is parked for each that was refused, because its client sends the next one. In quiet windows, in which fewer
+// are parked and the process has time left, requests run, the newest first: a few at the first time, twice as many in
+// each of them, and half as many in others (docs/decisions/0020-overload.md).
 //
 // Thread-safety: none, its owner has a lock. Lifetime: its owner ends all requests before it is destroyed. Times are
 // monotonic, in nanoseconds.
@@ -38,14 +40,16 @@ class ParkedRequests {
   static constexpr int64_t kRefusedAfterNs = 4'000'000'000;
   // A request is not refused earlier.
   static constexpr int64_t kRefusedNotBeforeNs = 100'000'000;
-  // Requests run if in a window of this length less than a quarter as many were parked as refused, or none.
+  // A window is quiet if in it and in the one before less than half as many were parked as refused, or none, and the
+  // process was not busy.
   static constexpr int64_t kWindowNs = 50'000'000;
-  static constexpr size_t kQuietPart = 4;
+  static constexpr size_t kQuietPart = 2;
   // How often TakeDue should be called while there are requests.
   static constexpr int64_t kTickNs = 2'000'000;
   static constexpr size_t kRunAtOnceMax = 32;
 
-  explicit ParkedRequests(size_t max) : max_(max) {}
+  // `was_busy`: as ProcessorUse::WasBusy, which is the default.
+  explicit ParkedRequests(size_t max, std::function<bool()> was_busy = {});
   ParkedRequests(const ParkedRequests&) = delete;
   ParkedRequests& operator=(const ParkedRequests&) = delete;
 
@@ -64,13 +68,15 @@ class ParkedRequests {
   void TakeLate(int64_t now_ns, std::vector<Request>* late);
 
   const size_t max_;
+  const std::function<bool()> was_busy_;
   std::deque<Request> parked_;
   size_t largest_ = 0;           // number since there were none
   int64_t last_refusal_ns_ = 0;  // or when the first was parked
   int64_t window_ends_ns_ = 0;
   size_t parked_in_window_ = 0;
   size_t refused_in_window_ = 0;
-  size_t run_at_once_ = 0;
+  bool is_calm_ = false;    // the last window, by its own numbers
+  size_t run_at_once_ = 0;  // in a tick
 };
 
 }  // namespace armature::engine

@@ -36,7 +36,8 @@ class ParkedRequestsTest : public testing::Test {
   }
 
   int64_t now_ns_ = 0;
-  ParkedRequests parked_{1000};
+  bool was_busy_ = false;
+  ParkedRequests parked_{1000, [this] { return was_busy_; }};
   std::vector<int> ran_;
   std::vector<int> refused_;
   std::function<void(size_t refused)> on_tick_;
@@ -44,13 +45,44 @@ class ParkedRequestsTest : public testing::Test {
 
 TEST_F(ParkedRequestsTest, RunTheNewestFirstWhenNoMoreArrive) {
   for (int i = 0; i < 200; ++i) Park(i);
-  Pass(48);
+  // The first window is that in which they came.
+  Pass(148);
   EXPECT_THAT(ran_, IsEmpty());
-  Pass(100);
+  Pass(200);
   EXPECT_EQ(ran_.size() + refused_.size(), 200u);
   EXPECT_TRUE(std::is_sorted(ran_.rbegin(), ran_.rend()));
-  EXPECT_GT(ran_.size(), 190u);
+  EXPECT_GT(ran_.size(), 180u);
   EXPECT_TRUE(parked_.empty());
+}
+
+TEST_F(ParkedRequestsTest, RunHalfAsFastWhenTooManyArriveAgain) {
+  for (int i = 0; i < 900; ++i) Park(i);
+  Pass(280);
+  const size_t ran = ran_.size();
+  EXPECT_GT(ran, 60u);
+  bool is_crowded = true;
+  int next = 900;
+  on_tick_ = [&](size_t refused) {
+    for (size_t i = 0; is_crowded && i < refused; ++i) Park(next++);
+  };
+  Pass(300);
+  const size_t ran_in_crowd = ran_.size() - ran;
+  EXPECT_GT(ran_in_crowd, 0u);
+  Pass(300);
+  EXPECT_EQ(ran_.size() - ran, ran_in_crowd) << "none any more";
+  is_crowded = false;
+  Pass(600);
+  EXPECT_TRUE(parked_.empty());
+}
+
+TEST_F(ParkedRequestsTest, WaitWhileTheProcessIsBusy) {
+  for (int i = 0; i < 200; ++i) Park(i);
+  was_busy_ = true;
+  Pass(400);
+  EXPECT_THAT(ran_, IsEmpty());
+  was_busy_ = false;
+  Pass(200);
+  EXPECT_GT(ran_.size(), 20u);
 }
 
 TEST_F(ParkedRequestsTest, AreRefusedAtAnEvenPaceWhileOthersTakeTheirPlace) {
@@ -59,7 +91,7 @@ TEST_F(ParkedRequestsTest, AreRefusedAtAnEvenPaceWhileOthersTakeTheirPlace) {
   on_tick_ = [&](size_t refused) {
     for (size_t i = 0; i < refused; ++i) Park(next++);
   };
-  // Nothing is refused in the first 100 ms. Nothing was parked in a window of them, so a few may run.
+  // Nothing is refused in the first 100 ms.
   Pass(40);
   on_tick_ = [&](size_t refused) {
     for (size_t i = 0; i < refused + 1; ++i) Park(next++);
