@@ -13,39 +13,41 @@ using engine::ParkedRequests;
 
 bool LateCalls::MustWait(CallBurst* burst, int64_t now_ns, Age age) {
   const auto relaxed = std::memory_order_relaxed;
-  const bool was_late = burst->age_ms.load(relaxed) > kLateMs;
-  bool ask = now_ns - burst->last_ns.exchange(now_ns, relaxed) > kPauseNs;
+  int64_t age_ms = burst->age_ms.load(relaxed);
+  bool asks = now_ns - burst->last_ns.exchange(now_ns, relaxed) > kPauseNs;
   // Calls without a pause, the first of which were late, may be in time by now.
-  if (is_overloaded()) ask = ask || (was_late && now_ns - burst->asked_ns.load(relaxed) > kPauseNs);
-  if (ask) {
-    const int64_t age_ms = age().value_or(0);
-    const int64_t age_before_ms = burst->age_ms.exchange(age_ms, relaxed);
-    const int64_t calls = burst->calls.exchange(0, relaxed);
+  asks = asks || (age_ms > kLateMs && now_ns - burst->asked_ns.load(relaxed) > kPauseNs);
+  if (asks) {
+    age_ms = age().value_or(0);
+    burst->age_ms.store(age_ms, relaxed);
     burst->asked_ns.store(now_ns, relaxed);
-    if (!is_overloaded()) Note(age_before_ms, calls);
   }
-  burst->calls.fetch_add(1, relaxed);
-  return is_overloaded() && burst->age_ms.load(relaxed) > kLateMs;
+  if (!is_overloaded()) Note(now_ns, age_ms, asks);
+  return is_overloaded() && age_ms > kLateMs;
 }
 
-void LateCalls::Note(int64_t age_ms, int64_t calls) {
-  const int64_t now_ns = clock_();
-  const absl::MutexLock lock(&mutex_);
-  ++interval_.bursts;
-  interval_.calls += calls;
+void LateCalls::Note(int64_t now_ns, int64_t age_ms, bool begins_burst) {
+  const auto relaxed = std::memory_order_relaxed;
+  interval_.calls.fetch_add(1, relaxed);
+  if (begins_burst) interval_.bursts.fetch_add(1, relaxed);
   if (age_ms > kOverloadMs) {
-    interval_.late_calls += calls;
-    interval_.late_ms += calls * age_ms;
+    interval_.late_calls.fetch_add(1, relaxed);
+    interval_.late_ms.fetch_add(age_ms, relaxed);
   }
-  if (now_ns - interval_.begin_ns < kIntervalNs) return;
-  const bool is_late = EndInterval(now_ns);
-  if (std::exchange(was_late_, is_late) && is_late && closed_.ok()) SetOverloaded(true);
+  int64_t begin_ns = interval_.begin_ns.load(relaxed);
+  if (now_ns - begin_ns < kIntervalNs || !interval_.begin_ns.compare_exchange_strong(begin_ns, now_ns, relaxed)) return;
+  if (!EndInterval(now_ns - begin_ns)) return;
+  const absl::MutexLock lock(&mutex_);
+  if (closed_.ok()) SetOverloaded(true);
 }
 
-bool LateCalls::EndInterval(int64_t now_ns) {
-  const Interval ended = std::exchange(interval_, {.begin_ns = now_ns});
-  const int64_t waiting = ended.late_ms / std::max<int64_t>((now_ns - ended.begin_ns) / kNsPerMs, 1);
-  return ended.bursts >= kBurstsMin && 2 * ended.late_calls > ended.calls && waiting > kCrowd;
+bool LateCalls::EndInterval(int64_t ns) {
+  const auto relaxed = std::memory_order_relaxed;
+  const int64_t bursts = interval_.bursts.exchange(0, relaxed);
+  const int64_t calls = interval_.calls.exchange(0, relaxed);
+  const int64_t late_calls = interval_.late_calls.exchange(0, relaxed);
+  const int64_t waiting = interval_.late_ms.exchange(0, relaxed) / std::max<int64_t>(ns / kNsPerMs, 1);
+  return bursts >= kBurstsMin && 2 * late_calls > calls && waiting > kCrowd;
 }
 
 void LateCalls::Park(Task run, Refused refused) {
@@ -86,7 +88,7 @@ void LateCalls::Tick() {
     const absl::MutexLock lock(&mutex_);
     is_timed_ = false;
     due = parked_.TakeDue(clock_());
-    const bool is_over = parked_.empty() && clock_() - overloaded_ns_ >= kIntervalNs;
+    const bool is_over = parked_.empty() && clock_() - overloaded_ns_ >= kOverloadMinNs;
     is_over ? SetOverloaded(false) : StartTimer();
   }
   for (ParkedRequests::Request& each : due.refuse) Refuse(std::move(each), engine::TooManyWaitError());

@@ -20,13 +20,12 @@
 
 namespace armature::daemon {
 
-// Calls that a connection sent at once, and how late they were read. Part of what is known of the connection.
+// How late the calls that a connection sent at once were read. Part of what is known of the connection.
 //
 // Thread-safety: a race of two threads may have the question asked twice.
 struct CallBurst {
   std::atomic<int64_t> last_ns = 0;  // when its last call was read
-  std::atomic<int64_t> calls = 0;
-  std::atomic<int64_t> age_ms = 0;  // as the connection was asked last
+  std::atomic<int64_t> age_ms = 0;   // as the connection was asked last
   std::atomic<int64_t> asked_ns = 0;
 };
 
@@ -35,10 +34,10 @@ struct CallBurst {
 // read, that time has passed since they arrived. The first of a burst is the one that tells, since during the others
 // answers leave and the next calls arrive.
 //
-// There is an overload if in two intervals in succession most calls were in bursts later than kOverloadMs, and so many
-// that more than kCrowd wait, by Little's law. So a pause of the daemon is none, and neither are some large
-// batches. Then, until no call waits, bursts that come later than kLateMs are parked and leave as ParkedRequests
-// says, and those that are read in time are served at once.
+// There is an overload if in an interval most calls were in bursts later than kOverloadMs, and so many that more than
+// kCrowd wait, by Little's law. So some large batches are none. Then, until no call waits, bursts that come later than
+// kLateMs are parked and leave as ParkedRequests says, and those that are read in time are served at once. A pause of
+// the daemon with so many calls looks the same: they are parked, and run as soon as no more come late.
 //
 // Thread-safety: thread-safe. Lifetime: Close before what the calls use ends.
 class LateCalls {
@@ -49,10 +48,12 @@ class LateCalls {
   using Clock = std::function<int64_t()>;  // monotonic, in nanoseconds
 
   static constexpr int64_t kOverloadMs = 20;
-  static constexpr int64_t kIntervalNs = 100'000'000;  // an overload lasts as long at least
+  static constexpr int64_t kIntervalNs = 25'000'000;
+  static constexpr int64_t kOverloadMinNs = 100'000'000;  // an overload lasts as long at least
   static constexpr int64_t kCrowd = 1024;
-  // The system counts in ticks of up to 4 ms: one tick.
-  static constexpr int64_t kLateMs = 3;
+  // Later than most calls at half of the peak on a machine with other work: those that are parked keep an overload
+  // going. The system counts in ticks of up to 4 ms.
+  static constexpr int64_t kLateMs = 7;
   // A longer pause between two calls of a connection ends a burst.
   static constexpr int64_t kPauseNs = 5'000'000;
   // Bursts in an interval, without which it says nothing.
@@ -62,8 +63,9 @@ class LateCalls {
   // Called when an overload begins, with true, and when it ends. Short.
   using OnCrowd = std::function<void(bool crowded)>;
 
-  explicit LateCalls(OnCrowd on_crowd = {}, Clock clock = MonotonicNs)
-      : on_crowd_(std::move(on_crowd)), clock_(std::move(clock)) {}
+  // `was_busy`: as for ParkedRequests.
+  explicit LateCalls(OnCrowd on_crowd = {}, Clock clock = MonotonicNs, std::function<bool()> was_busy = {})
+      : on_crowd_(std::move(on_crowd)), clock_(std::move(clock)), parked_(kParkedMax, std::move(was_busy)) {}
   LateCalls(const LateCalls&) = delete;
   LateCalls& operator=(const LateCalls&) = delete;
 
@@ -81,10 +83,10 @@ class LateCalls {
   bool is_overloaded() const { return is_overloaded_.load(std::memory_order_relaxed); }
 
  private:
-  // Counts a burst that has ended, in normal times.
-  void Note(int64_t age_ms, int64_t calls);
-  // Ends an interval. True if most of its calls were late.
-  bool EndInterval(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Counts a call of a burst of this age, in normal times.
+  void Note(int64_t now_ns, int64_t age_ms, bool begins_burst);
+  // Ends an interval. True if it was one of an overload.
+  bool EndInterval(int64_t ns);
   void Tick();
   void StartTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Refuse(engine::ParkedRequests::Request request, const absl::Status& status);
@@ -97,20 +99,20 @@ class LateCalls {
   std::atomic<uint64_t> refused_ = 0;
 
   mutable absl::Mutex mutex_;
-  engine::ParkedRequests parked_ ABSL_GUARDED_BY(mutex_){kParkedMax};
+  engine::ParkedRequests parked_ ABSL_GUARDED_BY(mutex_);
   bool is_timed_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::Status closed_ ABSL_GUARDED_BY(mutex_);  // not OK: closed
-  // In normal times.
-  struct Interval {
-    int64_t begin_ns = 0;
-    int64_t bursts = 0;
-    int64_t calls = 0;
-    int64_t late_calls = 0;
-    int64_t late_ms = 0;  // sum of the ages of the late calls
-  };
-  Interval interval_ ABSL_GUARDED_BY(mutex_);
+  absl::Status closed_ ABSL_GUARDED_BY(mutex_);        // not OK: closed
   int64_t overloaded_ns_ ABSL_GUARDED_BY(mutex_) = 0;  // begin of the last overload
-  bool was_late_ ABSL_GUARDED_BY(mutex_) = false;      // the interval before
+
+  // In normal times. Threads that end an interval at once count a few calls in one or the other.
+  struct Interval {
+    std::atomic<int64_t> begin_ns = 0;
+    std::atomic<int64_t> bursts = 0;
+    std::atomic<int64_t> calls = 0;
+    std::atomic<int64_t> late_calls = 0;
+    std::atomic<int64_t> late_ms = 0;  // sum of the ages of the late calls
+  };
+  Interval interval_;
 
   TimerQueue timers_;  // of these calls only, so they may run there
 };

@@ -81,17 +81,19 @@ class LateCallsTest : public testing::Test {
   int ended_ = 0;    // without being run
   int left_ = 0;     // in one way or the other
   std::atomic<int> crowds_ = 0;
-  LateCalls late_{[this](bool crowded) { crowds_ += crowded ? 1 : -1; }, [this] { return seen_ns_ = now_ns_.load(); }};
+  std::atomic<int> begun_ = 0;
+  LateCalls late_{[this](bool crowded) { crowds_ += crowded ? 1 : -1, begun_ += crowded ? 1 : 0; },
+                  [this] { return seen_ns_ = now_ns_.load(); }, [] { return false; }};
 };
 
 TEST_F(LateCallsTest, CallsThatAreAllLateForAWhileAreAnOverload) {
-  EXPECT_EQ(Read(4000, 199, 100), 0);
-  EXPECT_GT(Read(4000, 199, 100), 0);
+  EXPECT_EQ(Read(490, 24, 100), 0);
+  EXPECT_GT(Read(490, 24, 100), 0);
 }
 
-TEST_F(LateCallsTest, APauseIsNone) {
+TEST_F(LateCallsTest, AShortPauseIsNone) {
   for (int i = 0; i < 20; ++i) {
-    EXPECT_EQ(Read(3000, 150, 500), 0);
+    EXPECT_EQ(Read(800, 40, 40), 0);
     EXPECT_EQ(Read(3000, 150, 0), 0);
   }
 }
@@ -137,8 +139,8 @@ TEST_F(LateCallsTest, AConnectionWithoutPausesIsAskedAgainWhileItIsLate) {
 
 TEST_F(LateCallsTest, AnOverloadWithoutLateCallsEnds) {
   ASSERT_GT(Read(8000, 400, 100), 0);
-  EXPECT_EQ(crowds_, 1);
-  now_ns_ += LateCalls::kIntervalNs;
+  EXPECT_GE(begun_, 1) << "the timer may have ended it already";
+  now_ns_ += LateCalls::kOverloadMinNs;
   while (crowds_ > 0) std::this_thread::yield();
   EXPECT_FALSE(late_.is_overloaded());
 }
@@ -165,7 +167,7 @@ TEST_F(LateCallsTest, ParkedCallsRunWhenNoMoreAreParked) {
   Overload();
   for (int i = 1; i < kParked; ++i) Park();
   // The first window is that in which they were parked.
-  for (int window = 0; window < 3; ++window) {
+  for (int window = 0; window < 8; ++window) {
     now_ns_ += engine::ParkedRequests::kWindowNs;
     while (!HasTicked() && crowds_ > 0) std::this_thread::yield();
   }
