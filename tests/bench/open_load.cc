@@ -37,6 +37,7 @@ constexpr uint8_t kEndHeaders = 4;
 constexpr size_t kFrameHead = 9;
 constexpr uint32_t kWindowMax = 0x7fffffff;
 constexpr int64_t kSliceNs = 100'000'000;
+constexpr int64_t kSettledAfterNs = 1'000'000'000;
 constexpr double kNsPerSecond = 1e9;
 
 [[noreturn]] void Die(std::string_view what) {
@@ -203,7 +204,9 @@ struct OpenLoad::Impl {
     free.push_back(index);
     const int64_t latency_ns = now_ns - call.due_ns;
     if (is_admitted) {
-      phase.admitted.Record(static_cast<uint64_t>(std::max<int64_t>(latency_ns, 0)));
+      const auto recorded_ns = static_cast<uint64_t>(std::max<int64_t>(latency_ns, 0));
+      phase.admitted.Record(recorded_ns);
+      if (call.due_ns - begin_ns >= kSettledAfterNs) phase.settled.Record(recorded_ns);
       if (slow_ns > 0 && latency_ns > slow_ns) Trouble();
     } else {
       ++phase.refused;

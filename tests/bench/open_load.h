@@ -33,6 +33,7 @@ struct LoadPhase {
   uint64_t broken = 0;    // whose connection ended
   double client_cpu = 0;  // cores that this thread used
   Histogram admitted;     // latencies from the scheduled time
+  Histogram settled;      // of those that were due after the first second
   // Seconds after the start until the end of the last slice of 100 ms with a refusal, an unsent request, or an admitted
   // request slower than `slow_ns`.
   double last_trouble = 0;
