@@ -26,6 +26,8 @@ using Fence = RadosVolumeOptions::Fence;
 constexpr char kLockName[] = "owner";
 constexpr absl::Duration kLockPoll = absl::Milliseconds(100);
 constexpr absl::Duration kOwnerPoll = absl::Milliseconds(500);
+// Time that a process which begins to wait leaves to those that wait, after a handover.
+constexpr absl::Duration kHandoverGrace = absl::Milliseconds(500);
 constexpr absl::Duration kReplacePoll = absl::Seconds(1);
 constexpr absl::Duration kReplaceTime = absl::Minutes(2);
 constexpr int kRenewalsInLease = 4;
@@ -129,9 +131,19 @@ void Lease::TellOwner() {
   session_->options().on_waiting(told_service_);
 }
 
+void Lease::LeaveToOthers() {
+  // The former owner, started again at once, would often be the first to find the lock free.
+  std::string asked;
+  std::string epoch;
+  if (session_->ReadAttribute(kDirectoryObject, kHandoverAttribute, &asked) < 0) return;
+  if (session_->ReadAttribute(kDirectoryObject, kEpochAttribute, &epoch) < 0 || asked != epoch) return;
+  stop_.WaitFor(kHandoverGrace);
+}
+
 absl::Status Lease::WaitForLock(int64_t end_ns) {
   const RadosVolumeOptions& options = session_->options();
   LOG(INFO) << "rados: asking for the lease of the volume pool=" << options.pool << " namespace=" << options.name_space;
+  LeaveToOthers();
   bool is_logged = false;
   while (true) {
     int64_t until_ns = 0;

@@ -58,6 +58,8 @@ class Lease {
   explicit Lease(std::shared_ptr<RadosSession> session);
   // Takes or renews the lock. `until_ns`: until when nobody else can have it then, by the clock of IsCertain.
   int Lock(uint8_t flags, int64_t* until_ns);
+  // If the last owner was asked to hand over and nobody has followed it yet, waits while others may take the lock.
+  void LeaveToOthers();
   absl::Status WaitForLock(int64_t end_ns);
   // False if the wait for the lease, which ends at `end_ns`, is over.
   bool MayWait(int64_t end_ns);

@@ -5,6 +5,7 @@ A standby takes over with every acknowledged item when the active daemon is kill
 with its exit status and does no harm; offline commands read the database of a stopped daemon.
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -274,15 +275,20 @@ class DaemonTest(RadosTestCase):
         standby.wait_until_standby()
         writer = Writer(active, "item")
         writer.some.wait()
-        shown = self.hand_over("handover")
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            asked = pool.submit(self.hand_over, "handover")
+            # A service manager starts it again at once, and it leaves the database to the one that waits.
+            self.assertEqual(active.process.wait(60), LOST_DATABASE, active.errors())
+            again = self.start("handover")
+            shown = asked.result()
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertEqual(json.loads(shown.stdout)["Epoch"], 2)
-        # A service manager starts it again, as the standby.
-        self.assertEqual(active.process.wait(60), LOST_DATABASE, active.errors())
+        again.wait_until_standby()
         self.assertNotIn("lost the database", active.errors())
         writer.join()
         standby.wait_until_ready()
         self.check_items(standby, writer.done)
+        self.assertEqual(again.end(), 0, again.errors())
         self.assertEqual(standby.end(), 0, standby.errors())
         # Nobody is there to take over, and nobody to ask.
         asked = self.hand_over("handover")
