@@ -84,10 +84,17 @@ class Cuts:
         self.reads_while_cut += self.load.reads_of[number] - reads
         return begun, time.monotonic(), ended
 
+    def await_serving(self):
+        """The owner, and its process, once writes pass: an owner that was replaced meanwhile is none any more."""
+        while True:
+            owner = await_owner(self.cluster, self.load)
+            process = owner.process
+            await_writes(self.cluster, self.load)
+            if owner.is_ready and owner.process is process and self.cluster.owner() is owner:
+                return owner, process
+
     def cut_long(self, kind, seconds):
-        owner = await_owner(self.cluster, self.load)
-        await_writes(self.cluster, self.load)
-        process = owner.process
+        owner, process = self.await_serving()
         (other,) = self.cluster.others(owner)
         begun = time.monotonic()
 
@@ -108,9 +115,7 @@ class Cuts:
         owner.is_held = False
 
     def cut_short(self, kind, seconds):
-        owner = await_owner(self.cluster, self.load)
-        await_writes(self.cluster, self.load)
-        process = owner.process
+        owner, process = self.await_serving()
         begun, _, _ = self.cut(owner, kind, seconds)
         await_write(self.cluster, self.load, time.monotonic())
         self.pauses[kind].append(time.monotonic() - begun)
