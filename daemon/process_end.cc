@@ -22,10 +22,11 @@ constexpr absl::Duration kToldPoll = absl::Milliseconds(200);
 
 std::atomic<bool> is_handing_over = false;
 
-void EndStartWhenTold(StopSignal* started) {
-  while (!started->WaitFor(kToldPoll)) {
-    if (!IsToldToEnd() || started->WaitFor(kStartEndTime)) continue;
-    std::fprintf(stderr, "armatured: ended by a signal before it served: the cluster did not answer in time\n");
+void EndWaitWhenTold(StopSignal* owned) {
+  while (!owned->WaitFor(kToldPoll)) {
+    if (!IsToldToEnd() || owned->WaitFor(kStartEndTime)) continue;
+    std::fprintf(stderr,
+                 "armatured: ended by a signal before it owned the database: the cluster did not answer in time\n");
     std::fflush(stderr);
     _exit(EndStatus());
   }
@@ -63,11 +64,11 @@ bool TakesHangup() {
 
 absl::StatusOr<std::unique_ptr<Server>> StartEndable(const Config& config, const Server::OnStandby& on_standby,
                                                      bool is_rados) {
-  StopSignal started;
+  StopSignal owned;
   ThreadPool watch("arm-start", 1, 1);
-  if (is_rados) watch.RunAdmitted([&started] { EndStartWhenTold(&started); });
-  absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(config, on_standby);
-  started.Stop();
+  if (is_rados) watch.RunAdmitted([&owned] { EndWaitWhenTold(&owned); });
+  absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(config, on_standby, [&owned] { owned.Stop(); });
+  owned.Stop();
   return server;
 }
 

@@ -31,8 +31,8 @@ bool IsToldToEnd();
 // True if SIGHUP waited, which is taken.
 bool TakesHangup();
 
-// Starts the server. With a database in RADOS, a start that a signal ends, and which does not return within 5 s then,
-// ends the process with EndStatus: nothing was acknowledged yet that could be lost.
+// Starts the server. With a database in RADOS, a start that a signal ends before it owns the database, and which does
+// not return within 5 s then, ends the process with EndStatus: its lease, if it took one just now, runs out.
 absl::StatusOr<std::unique_ptr<Server>> StartEndable(const Config& config, const Server::OnStandby& on_standby,
                                                      bool is_rados);
 

@@ -368,7 +368,8 @@ absl::Status Server::Impl::StartFronts(const Config& config) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config, const OnStandby& on_standby) {
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config, const OnStandby& on_standby,
+                                                      const std::function<void()>& on_owned) {
   // From here on an error stops the front ends that serve already before the engine ends.
   std::unique_ptr<Server> server(new Server(std::make_unique<Impl>()));
   Impl* const impl = server->impl_.get();
@@ -380,6 +381,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config, cons
   impl->memory =
       std::make_unique<MemoryBudget>(config.request_memory_bytes, config.request_memory_bytes / kClientsAtLeast);
   ARM_RETURN_IF_ERROR(impl->TakePlace(config, on_standby));
+  if (on_owned != nullptr) on_owned();
   ARM_RETURN_IF_ERROR(impl->OpenEngine(config));
   ARM_RETURN_IF_ERROR(impl->StartFronts(config));
   return server;

@@ -25,7 +25,9 @@ class Server {
   // Errors: those of OpenPlace, Database::Open, Authenticator::Start, TlsKeeper::Start and AuditLog::Open; Unavailable
   // if listening fails.
   using OnStandby = std::function<void(const Standby* standby)>;
-  static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config, const OnStandby& on_standby = nullptr);
+  // `on_owned`: called once the database is this daemon's, before it is opened.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config, const OnStandby& on_standby = nullptr,
+                                                       const std::function<void()>& on_owned = nullptr);
   ~Server();
 
   // The gRPC address with the actual port: "127.0.0.1:41234". Empty if gRPC is off.
