@@ -272,14 +272,19 @@ def prepare(cluster, load, pythons, ports, forward, balancer):
 
 
 def find_pythons(directory):
-    """The program that runs each kind of client; None if its packages cannot be had."""
+    """The program that runs each kind of client, or None if one cannot be had."""
     has_boto3 = subprocess.run([sys.executable, "-c", "import boto3"], capture_output=True, check=False).returncode == 0
     environment = directory / "env"
-    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+    if subprocess.run([sys.executable, "-m", "venv", str(environment)], capture_output=True, check=False).returncode != 0:
+        return None
     own, pip = str(environment / "bin/python"), [str(environment / "bin/pip"), "--disable-pip-version-check"]
 
     def install(*packages):
-        done = subprocess.run([*pip, "install", "--quiet", *packages], capture_output=True, text=True, check=False, timeout=PIP_SECONDS)
+        try:
+            done = subprocess.run([*pip, "install", "--quiet", *packages], capture_output=True, text=True, check=False, timeout=PIP_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            print("cannot be had here:", packages[0], error)
+            return False
         if done.returncode != 0:
             print("cannot be had here:", packages[0], done.stderr[-1000:])
         return done.returncode == 0
@@ -290,14 +295,16 @@ def find_pythons(directory):
     shutil.copytree(ROOT / "client/python", tree / "client/python")
     boto3 = sys.executable if has_boto3 else own if install("boto3") else None
     package = own if install(str(tree / "client/python")) else None
+    if boto3 is None or package is None:
+        return None
     return {"boto3": boto3, "boto3-patient": boto3, "boto3-list": boto3, "armature": package, "cli": sys.executable}
 
 
 def main():
     with tempfile.TemporaryDirectory() as directory:
         pythons = find_pythons(pathlib.Path(directory))
-        if pythons["boto3"] is None:
-            print("skipped: no python3-boto3")
+        if pythons is None:
+            print("skipped: python3-venv, boto3 or what the package for Python needs cannot be had here")
             return SKIPPED
         for forward in (False, True):
             run(pythons, forward, directory)

@@ -317,12 +317,17 @@ class DaemonTest(RadosTestCase):
         self.assertEqual(asked.returncode, 3, asked.stderr)
         self.assertIn("its lease has run out: it is dead or cut off, and nobody waits", asked.stderr)
 
+    def wait_until_logged(self, daemon, text):
+        deadline = time.monotonic() + 60
+        while text not in daemon.errors():
+            self.assertIsNone(daemon.process.poll(), daemon.errors())
+            self.assertLess(time.monotonic(), deadline, daemon.errors())
+
     def test_a_waiting_standby_ends_when_told(self):
         active = self.start("waiting")
         active.wait_until_ready()
         standby = self.start("waiting")
-        while "waiting for the lease" not in standby.errors():
-            self.assertIsNone(standby.process.poll(), standby.errors())
+        self.wait_until_logged(standby, "waiting for the lease")
         self.assertEqual(standby.end(), 0, standby.errors())
         self.assertEqual(active.end(), 0, active.errors())
 
@@ -332,8 +337,7 @@ class DaemonTest(RadosTestCase):
             self.change_cluster("kill-osd", osd)
         try:
             daemon = self.start("silent")
-            while "asking for the lease" not in daemon.errors():
-                self.assertIsNone(daemon.process.poll(), daemon.errors())
+            self.wait_until_logged(daemon, "asking for the lease")
             self.assertEqual(daemon.end(), 0, daemon.errors())
         finally:
             for osd in osds:

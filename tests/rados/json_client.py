@@ -10,9 +10,9 @@ import time
 CALL_SECONDS = 3
 PROGRESS_SECONDS = 120
 REPEATED = ("ServiceUnavailable", "InternalServerError", "ThrottlingException")
-# Text of the ServiceUnavailable that an error of the store becomes. A write may have been done nevertheless; all others are
+# In texts of ServiceUnavailable that an error of the store becomes. A write may have been done nevertheless; all others are
 # refused before they begin.
-UNKNOWN_UNAVAILABLE = "The server cannot carry out the request now"
+UNKNOWN_UNAVAILABLE = ("cannot carry out", "disk", "descriptors")
 
 
 class NotSent(OSError):
@@ -28,7 +28,9 @@ class Refused(Exception):
 
     @property
     def certainly_not_done(self):
-        return self.name == "ThrottlingException" or (self.name == "ServiceUnavailable" and self.text != UNKNOWN_UNAVAILABLE)
+        if self.name == "ThrottlingException":
+            return True
+        return self.name == "ServiceUnavailable" and not any(words in self.text for words in UNKNOWN_UNAVAILABLE)
 
 
 class Client:
