@@ -27,12 +27,13 @@ class ReadyQueue {
   static constexpr size_t kCrowd = 64;
   // A thousand clients that send their next request at once are 10 ms of work for each of two loops: no overload.
   static constexpr int64_t kOverloadNs = 20'000'000;
-  static constexpr int64_t kPatienceNs = 5'000'000;
+  // Longer than most syncs of the disk: their answers come at once, and so do the next requests.
+  static constexpr int64_t kPatienceNs = 15'000'000;
   static constexpr int64_t kRefusedAfterNs = 4'000'000'000;
   // A request is not refused earlier.
   static constexpr int64_t kRefusedNotBeforeNs = 100'000'000;
   static constexpr int64_t kWindowNs = 10'000'000;
-  static constexpr size_t kLateServedFirst = 16;  // in the first window in which the loop is not busy
+  static constexpr size_t kLateServedFirst = 4;  // in the first window in which the loop is not busy
 
   void Add(Connection connection, int64_t now_ns) {
     queue_.push_back({std::move(connection), now_ns});
