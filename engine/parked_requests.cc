@@ -17,7 +17,9 @@ std::optional<ParkedRequests::Request> ParkedRequests::Park(Request request) {
     last_refusal_ns_ = request.since_ns;
     window_ends_ns_ = request.since_ns + kWindowNs;
     parked_in_window_ = refused_in_window_ = run_at_once_ = 0;
-    is_calm_ = false;
+    is_calm_ = is_busy_ = false;
+    over_windows_ = 0;
+    pace_ = 1;
     was_busy_();
   }
   ++parked_in_window_;
@@ -31,8 +33,11 @@ std::optional<ParkedRequests::Request> ParkedRequests::Park(Request request) {
 
 void ParkedRequests::RollWindow(int64_t now_ns) {
   if (now_ns < window_ends_ns_) return;
-  const bool was_busy = was_busy_();
-  const bool is_calm = !was_busy && (parked_in_window_ == 0 || parked_in_window_ * kQuietPart < refused_in_window_);
+  is_busy_ = was_busy_();
+  const bool is_over = parked_in_window_ == 0 || parked_in_window_ * kQuietPart < refused_in_window_;
+  over_windows_ = is_over ? over_windows_ + 1 : 0;
+  pace_ = over_windows_ >= kOverWindows && is_busy_ ? std::min(pace_ * 2, kPaceMax) : 1;
+  const bool is_calm = is_over && !is_busy_;
   const bool is_quiet = std::exchange(is_calm_, is_calm) && is_calm;
   run_at_once_ = is_quiet ? std::clamp<size_t>(run_at_once_ * 2, 1, kRunAtOnceMax) : run_at_once_ / 2;
   window_ends_ns_ = now_ns + kWindowNs;
@@ -44,7 +49,7 @@ void ParkedRequests::TakeLate(int64_t now_ns, std::vector<Request>* late) {
     const int64_t waited_ns = now_ns - parked_.front().since_ns;
     if (waited_ns < kRefusedNotBeforeNs) break;
     if (waited_ns < kRefusedAfterNs) {
-      const int64_t due_ns = last_refusal_ns_ + kRefusedAfterNs / static_cast<int64_t>(largest_);
+      const int64_t due_ns = last_refusal_ns_ + kRefusedAfterNs / static_cast<int64_t>(largest_) / pace_;
       if (now_ns < due_ns) break;
       // Late ticks are made up for, but not pauses.
       last_refusal_ns_ = std::max(due_ns, now_ns - kWindowNs);

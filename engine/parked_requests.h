@@ -20,7 +20,9 @@ namespace armature::engine {
 // lets each wait for about kRefusedAfterNs: its client sends nothing in its place meanwhile. During an overload another
 // request is parked for each that was refused, because its client sends the next one. In quiet windows, in which fewer
 // are parked and the process has time left, requests run, the newest first: a few at the first time, twice as many in
-// each of them, and half as many in others (docs/decisions/0020-overload.md).
+// each of them, and half as many in others. If windows would be quiet but for that, it is busy with what the overload
+// has left behind: after kOverWindows of them, refusals leave twice as fast in each further one
+// (docs/decisions/0020-overload.md).
 //
 // Thread-safety: none, its owner has a lock. Lifetime: its owner ends all requests before it is destroyed. Times are
 // monotonic, in nanoseconds.
@@ -47,6 +49,8 @@ class ParkedRequests {
   // How often TakeDue should be called while there are requests.
   static constexpr int64_t kTickNs = 2'000'000;
   static constexpr size_t kRunAtOnceMax = 32;
+  static constexpr int64_t kPaceMax = 8;
+  static constexpr int kOverWindows = 4;
 
   // `was_busy`: as ProcessorUse::WasBusy, which is the default.
   explicit ParkedRequests(size_t max, std::function<bool()> was_busy = {});
@@ -62,6 +66,8 @@ class ParkedRequests {
 
   bool empty() const { return parked_.empty(); }
   size_t size() const { return parked_.size(); }
+  // True if the process was busy in the last window, while requests were parked.
+  bool was_busy() const { return is_busy_; }
 
  private:
   void RollWindow(int64_t now_ns);
@@ -75,8 +81,11 @@ class ParkedRequests {
   int64_t window_ends_ns_ = 0;
   size_t parked_in_window_ = 0;
   size_t refused_in_window_ = 0;
-  bool is_calm_ = false;    // the last window, by its own numbers
+  bool is_busy_ = false;    // in the last window
+  int over_windows_ = 0;    // in succession, by whose numbers the overload is over
+  bool is_calm_ = false;    // over, and not busy
   size_t run_at_once_ = 0;  // in a tick
+  int64_t pace_ = 1;        // refusals, in multiples of those of an overload
 };
 
 }  // namespace armature::engine

@@ -7,6 +7,7 @@
 
 #include "engine/parts.h"
 #include "engine/request_queue.h"
+#include "storage/base/processor_use.h"
 #include "storage/base/time_histogram.h"
 
 namespace armature::engine {
@@ -15,15 +16,25 @@ namespace {
 constexpr int64_t kLimitEveryNs = 100'000'000;
 // Work of the processor for a write in a batch. The rest of its time is the disk's.
 constexpr uint64_t kNsPerUnit = 5'000;
-constexpr uint64_t kNsPerMs = 1'000'000;
+// The limit as a multiple of the writes during a batch.
+constexpr uint64_t kLimitFactor = 4;
+// A rate over a longer time is not the present one.
+constexpr int64_t kPresentNs = 1'000'000'000;
 
 }  // namespace
+
+// While the disk hangs, the process has time left, and nothing arrives that could be parked. That is no quiet.
+WriteGate::WriteGate(Parts* parts)
+    : parts_(parts), parked_(kParkedMax, [this, use = ProcessorUse()]() mutable {
+        const bool was_busy = use.WasBusy();
+        return was_busy || committing_.load(std::memory_order_relaxed) >= limit_.load(std::memory_order_relaxed);
+      }) {}
 
 bool WriteGate::MayBegin() {
   const size_t committing = committing_.load(std::memory_order_relaxed);
   if (is_overloaded_.load(std::memory_order_relaxed)) return committing < limit_.load(std::memory_order_relaxed);
-  if (crowds_.load(std::memory_order_relaxed) > 0) return committing < kWrites || committing < Limit();
-  return committing < kCrowdFactor * kWrites || committing < kCrowdFactor * Limit();
+  if (crowds_.load(std::memory_order_relaxed) > 0) return committing < kWritesMin || committing < Limit();
+  return committing < kCrowd || committing < kCrowdFactor * Limit();
 }
 
 size_t WriteGate::Limit() {
@@ -31,16 +42,22 @@ size_t WriteGate::Limit() {
   if (now_ns < limit_due_ns_.load(std::memory_order_relaxed)) return limit_.load(std::memory_order_relaxed);
   const absl::MutexLock lock(&mutex_);
   if (now_ns < limit_due_ns_.load(std::memory_order_relaxed)) return limit_.load(std::memory_order_relaxed);
-  const store::CommitterCounters counters = parts_->database->committer_counters();
   limit_due_ns_.store(now_ns + kLimitEveryNs, std::memory_order_relaxed);
-  const uint64_t batches = counters.batches - std::exchange(seen_batches_, counters.batches);
-  const uint64_t units = counters.units - std::exchange(seen_units_, counters.units);
-  const uint64_t ns = counters.write_times.sum_ns - std::exchange(seen_ns_, counters.write_times.sum_ns);
-  if (batches == 0) return limit_.load(std::memory_order_relaxed);
-  const uint64_t disk_ns = (ns - std::min(ns, units * kNsPerUnit)) / batches;
-  const size_t limit = std::clamp<uint64_t>(kWrites * disk_ns / kNsPerMs, kWrites, kWritesMax);
+  const store::CommitterCounters counters = parts_->database->committer_counters();
+  const Written until_now = {now_ns, counters.batches, counters.units, counters.write_times.sum_ns};
+  const Written before = std::exchange(seen_, until_now);
+  const Written written = {now_ns - before.in_ns, until_now.batches - before.batches, until_now.units - before.units,
+                           until_now.busy_ns - before.busy_ns};
+  if (written.batches == 0 || written.in_ns > kPresentNs) return limit_.load(std::memory_order_relaxed);
+  const size_t limit = LimitFor(written);
   limit_.store(limit, std::memory_order_relaxed);
   return limit;
+}
+
+size_t WriteGate::LimitFor(const Written& written) {
+  const uint64_t disk_ns = (written.busy_ns - std::min(written.busy_ns, written.units * kNsPerUnit)) / written.batches;
+  const uint64_t during_a_batch = written.units * disk_ns / static_cast<uint64_t>(written.in_ns);
+  return std::clamp<uint64_t>(kLimitFactor * during_a_batch, kWritesMin, kWritesMax);
 }
 
 void WriteGate::Park(Task run, Refused refused) {

@@ -18,24 +18,34 @@ namespace armature::engine {
 struct Parts;
 
 // Counts the writes of single items between their decision and the end of their commit; batches and transactions are
-// bounded by the queue of the committer only. More than sixteen times as many as the limit
+// bounded by the queue of the committer only. More than kCrowd, and more than sixteen times as many as the limit,
 // are an overload: a write waits for all in front of it. From then on, until no write is parked, and while requests
 // crowd at a front, new writes are parked (ParkedRequests) while there are as many as the limit.
 //
-// The limit is kWrites for each millisecond that the disk takes for a batch: while the disk works, more writes cost
-// nothing, and together they need it only once.
+// The limit is several times what is written, at the present rate, while the disk takes a batch: that keeps both the
+// disk and the processors busy, and grows while they are not; a further write would only wait longer.
 //
 // Thread-safety: thread-safe. Lifetime: Close before the pools of `parts` stop.
 class WriteGate {
  public:
   using Refused = ParkedRequests::Refused;
 
-  static constexpr size_t kWrites = 128;
-  static constexpr size_t kWritesMax = 32 * kWrites;
+  static constexpr size_t kWritesMin = 64;  // the limit at least
+  static constexpr size_t kWritesMax = 4096;
+  static constexpr size_t kCrowd = 2048;
   static constexpr size_t kCrowdFactor = 16;
   static constexpr size_t kParkedMax = 16'384;
 
-  explicit WriteGate(Parts* parts) : parts_(parts) {}
+  // Work of the committer in a time.
+  struct Written {
+    int64_t in_ns = 0;
+    uint64_t batches = 0;
+    uint64_t units = 0;
+    uint64_t busy_ns = 0;  // sum of the times of the batches
+  };
+  static size_t LimitFor(const Written& written);
+
+  explicit WriteGate(Parts* parts);
   WriteGate(const WriteGate&) = delete;
   WriteGate& operator=(const WriteGate&) = delete;
 
@@ -71,17 +81,15 @@ class WriteGate {
   std::atomic<size_t> committing_ = 0;
   std::atomic<bool> is_overloaded_ = false;
   std::atomic<int> crowds_ = 0;
-  std::atomic<size_t> limit_ = kWrites;
+  std::atomic<size_t> limit_ = kWritesMin;
   std::atomic<int64_t> limit_due_ns_ = 0;  // when it is computed again
   std::atomic<uint64_t> refused_ = 0;
 
   mutable absl::Mutex mutex_;
-  ParkedRequests parked_ ABSL_GUARDED_BY(mutex_){kParkedMax};
+  ParkedRequests parked_ ABSL_GUARDED_BY(mutex_);
   bool is_timed_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status closed_ ABSL_GUARDED_BY(mutex_);  // not OK: closed
-  uint64_t seen_batches_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t seen_units_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t seen_ns_ ABSL_GUARDED_BY(mutex_) = 0;
+  Written seen_ ABSL_GUARDED_BY(mutex_);         // until the limit was computed last
 };
 
 }  // namespace armature::engine

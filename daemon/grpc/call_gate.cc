@@ -135,7 +135,7 @@ GuardedCall* CallGate::Admit(grpc::CallbackServerContext* context, grpc::ByteBuf
       const grpc::ByteBuffer request = guarded->TakeRequest();
       const UnaryCall call = Begin(context, guarded, operation, kind, std::move(caller));
       if (absl::Status room = guarded->HoldRequest(request.Length()); !room.ok()) return call.Finish(room);
-      if (!MayWait(operation) || !guarded->MustWait()) return std::move(work)(call, request);
+      if (!MayWait(operation) || !guarded->MustWait(request.Length())) return std::move(work)(call, request);
       ledger_->late()->Park([call, request, work = std::move(work)]() mutable { std::move(work)(call, request); },
                             [call](const absl::Status& status) { call.Finish(status); });
     });

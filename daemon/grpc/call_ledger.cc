@@ -116,9 +116,10 @@ void CallLedger::Cancelled(TrackedCall& call) {
   table_->Hasten();
 }
 
-bool CallLedger::MustWait(const TrackedCall& call) {
+bool CallLedger::MustWait(const TrackedCall& call, size_t bytes) {
   if (call.use_ == nullptr || table_ == nullptr) return false;
-  return late_.MustWait(&call.use_->burst, CoarseNowNs(), [&] { return table_->SinceReceivedMs(call.Peer()); });
+  const auto age = [&] { return table_->SinceReceivedMs(call.Peer()); };
+  return late_.MustWait(&call.use_->burst, CoarseNowNs(), bytes, age, [this] { return table_->UnreadBytes(); });
 }
 
 void CallLedger::BreakCancelling(ConnectionTable* table) {

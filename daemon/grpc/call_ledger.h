@@ -95,6 +95,9 @@ class ConnectionTable {
   virtual void Hasten() = 0;
   // Milliseconds since bytes last arrived from the peer, in ticks of the system. nullopt as above. Thread-safe.
   virtual std::optional<int64_t> SinceReceivedMs(const std::string& peer) const = 0;
+  // Bytes that have arrived on connections with an address, and were not read. Stops at `enough`, and after some
+  // hundred connections. Thread-safe.
+  virtual uint64_t UnreadBytes() const = 0;
 };
 
 struct CallLimits {
@@ -159,8 +162,8 @@ class CallLedger {
   // Tells that the client has cancelled the call. A connection that cancels more calls in an interval than it may have
   // open is broken off: each costs the daemon more than the client.
   void Cancelled(TrackedCall& call);
-  // True if a call that has just been read is to wait, see LateCalls.
-  bool MustWait(const TrackedCall& call);
+  // True if a call of this size that has just been read is to wait, see LateCalls.
+  bool MustWait(const TrackedCall& call, size_t bytes);
   LateCalls* late() { return &late_; }
   const LateCalls& late() const { return late_; }
   // Whom Cancelled tells that a connection must be broken off, and MustWait asks. Call before the first call is added.

@@ -50,7 +50,7 @@ class ConnectionAcceptor final : public ConnectionTable {
   // Accepts no more. Call before the server is shut down. Idempotent.
   void StopAccepting();
 
-  // Called within `sweep` only, except Hasten and SinceReceivedMs.
+  // Called within `sweep` only, except Hasten, SinceReceivedMs and UnreadBytes.
   std::optional<TransferCounts> Transferred(const std::string& peer) const override;
   void Break(const std::string& peer) override;
   bool Bar(const std::string& peer) override;
@@ -58,6 +58,7 @@ class ConnectionAcceptor final : public ConnectionTable {
   size_t connections() const override { return open_.load(std::memory_order_relaxed); }
   void Hasten() override;
   std::optional<int64_t> SinceReceivedMs(const std::string& peer) const override;
+  uint64_t UnreadBytes() const override;
 
   // The listening address with the actual port.
   const std::string& address() const { return bound_.address; }

@@ -40,8 +40,8 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, 
   // Counts the request against the budget until the response. ServiceUnavailable if there is no room for it.
   absl::Status HoldRequest(size_t bytes);
 
-  // True if the call, which has just been read, is to wait: see LateCalls.
-  bool MustWait() const { return ledger_->MustWait(*this); }
+  // True if the call, whose request of this size has just been read, is to wait: see LateCalls.
+  bool MustWait(size_t bytes) const { return ledger_->MustWait(*this, bytes); }
 
   grpc::ByteBuffer* response() { return response_; }
   // Counts the response against the budget. ServiceUnavailable, without a response, if there is no room for it and

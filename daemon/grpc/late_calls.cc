@@ -11,19 +11,30 @@ namespace armature::daemon {
 
 using engine::ParkedRequests;
 
-bool LateCalls::MustWait(CallBurst* burst, int64_t now_ns, Age age) {
+namespace {
+constexpr int64_t kMeanOf = 64;  // calls, about
+}  // namespace
+
+bool LateCalls::MustWait(CallBurst* burst, int64_t now_ns, size_t bytes, Age age, Unread unread) {
   const auto relaxed = std::memory_order_relaxed;
   int64_t age_ms = burst->age_ms.load(relaxed);
   bool asks = now_ns - burst->last_ns.exchange(now_ns, relaxed) > kPauseNs;
   // Calls without a pause, the first of which were late, may be in time by now.
-  asks = asks || (age_ms > kLateMs && now_ns - burst->asked_ns.load(relaxed) > kPauseNs);
+  const int64_t late_ms = late_ms_.load(relaxed);
+  asks = asks || (age_ms > late_ms && now_ns - burst->asked_ns.load(relaxed) > kPauseNs);
   if (asks) {
     age_ms = age().value_or(0);
     burst->age_ms.store(age_ms, relaxed);
     burst->asked_ns.store(now_ns, relaxed);
   }
-  if (!is_overloaded()) Note(now_ns, age_ms, asks);
-  return is_overloaded() && age_ms > kLateMs;
+  if (!is_overloaded()) {
+    const int64_t mean = mean_bytes_.load(relaxed);
+    const auto size = static_cast<int64_t>(bytes);
+    mean_bytes_.store(mean == 0 ? size : mean + (size - mean) / kMeanOf, relaxed);
+    Note(now_ns, age_ms, asks);
+    if (asks && age_ms > kLateMs && SeesCrowd(now_ns, unread)) Begin();
+  }
+  return is_overloaded() && age_ms > late_ms;
 }
 
 void LateCalls::Note(int64_t now_ns, int64_t age_ms, bool begins_burst) {
@@ -36,9 +47,22 @@ void LateCalls::Note(int64_t now_ns, int64_t age_ms, bool begins_burst) {
   }
   int64_t begin_ns = interval_.begin_ns.load(relaxed);
   if (now_ns - begin_ns < kIntervalNs || !interval_.begin_ns.compare_exchange_strong(begin_ns, now_ns, relaxed)) return;
-  if (!EndInterval(now_ns - begin_ns)) return;
+  if (EndInterval(now_ns - begin_ns)) Begin();
+}
+
+void LateCalls::Begin() {
   const absl::MutexLock lock(&mutex_);
   if (closed_.ok()) SetOverloaded(true);
+}
+
+bool LateCalls::SeesCrowd(int64_t now_ns, Unread unread) {
+  const auto relaxed = std::memory_order_relaxed;
+  int64_t looked_ns = looked_ns_.load(relaxed);
+  if (now_ns - looked_ns < kLookNs || !looked_ns_.compare_exchange_strong(looked_ns, now_ns, relaxed)) return false;
+  const uint64_t crowd_bytes = kCrowd * (static_cast<uint64_t>(mean_bytes_.load(relaxed)) + kHeadBytes);
+  const uint64_t bytes = unread();
+  const uint64_t before = crowd_bytes_.exchange(bytes >= crowd_bytes ? bytes : 0, relaxed);
+  return bytes >= crowd_bytes && before != 0 && bytes >= before && now_ns - looked_ns < kLooksWithinNs;
 }
 
 bool LateCalls::EndInterval(int64_t ns) {
@@ -47,7 +71,8 @@ bool LateCalls::EndInterval(int64_t ns) {
   const int64_t calls = interval_.calls.exchange(0, relaxed);
   const int64_t late_calls = interval_.late_calls.exchange(0, relaxed);
   const int64_t waiting = interval_.late_ms.exchange(0, relaxed) / std::max<int64_t>(ns / kNsPerMs, 1);
-  return bursts >= kBurstsMin && 2 * late_calls > calls && waiting > kCrowd;
+  const bool is_crowd = bursts >= kBurstsMin && 2 * late_calls > calls && waiting > kCrowd;
+  return interval_.was_crowd.exchange(is_crowd, relaxed) && is_crowd;
 }
 
 void LateCalls::Park(Task run, Refused refused) {
@@ -88,6 +113,7 @@ void LateCalls::Tick() {
     const absl::MutexLock lock(&mutex_);
     is_timed_ = false;
     due = parked_.TakeDue(clock_());
+    late_ms_.store(parked_.was_busy() ? kLateBusyMs : kLateMs, std::memory_order_relaxed);
     const bool is_over = parked_.empty() && clock_() - overloaded_ns_ >= kOverloadMinNs;
     is_over ? SetOverloaded(false) : StartTimer();
   }

@@ -34,10 +34,15 @@ struct CallBurst {
 // read, that time has passed since they arrived. The first of a burst is the one that tells, since during the others
 // answers leave and the next calls arrive.
 //
-// There is an overload if in an interval most calls were in bursts later than kOverloadMs, and so many that more than
-// kCrowd wait, by Little's law. So some large batches are none. Then, until no call waits, bursts that come later than
-// kLateMs are parked and leave as ParkedRequests says, and those that are read in time are served at once. A pause of
-// the daemon with so many calls looks the same: they are parked, and run as soon as no more come late.
+// There is an overload if more than kCrowd calls wait, and do not become fewer, as they do after a pause of the daemon.
+// That is known in two ways. When bursts begin late, the bytes that wait in all sockets are counted, every kLookNs: the
+// calls in them are at least as many as there is room for, and the second count must not be smaller. And it is so if in
+// two intervals in succession most calls were in bursts later than kOverloadMs, and as many by Little's law: then also
+// if gRPC has read them, or if the system keeps few bytes of a large request. So some large batches are none.
+//
+// Then, until no call waits, bursts that come later than kLateMs are parked and leave as ParkedRequests says, and those
+// that are read in time are served at once. A long pause of the daemon with so many calls looks the same: they are
+// parked, and run as soon as no more come late.
 //
 // Thread-safety: thread-safe. Lifetime: Close before what the calls use ends.
 class LateCalls {
@@ -45,15 +50,23 @@ class LateCalls {
   using Refused = engine::ParkedRequests::Refused;
   // Milliseconds since bytes last arrived on the connection of the call; nullopt if unknown.
   using Age = absl::FunctionRef<std::optional<int64_t>()>;
+  // Bytes that have arrived on all connections, and that gRPC has not read.
+  using Unread = absl::FunctionRef<uint64_t()>;
   using Clock = std::function<int64_t()>;  // monotonic, in nanoseconds
 
   static constexpr int64_t kOverloadMs = 20;
   static constexpr int64_t kIntervalNs = 25'000'000;
   static constexpr int64_t kOverloadMinNs = 100'000'000;  // an overload lasts as long at least
   static constexpr int64_t kCrowd = 1024;
+  static constexpr int64_t kLookNs = 10'000'000;
+  static constexpr int64_t kLooksWithinNs = 3 * kLookNs;  // two looks in succession
+  // The head of a call, at most, of a client that repeats most of it.
+  static constexpr size_t kHeadBytes = 256;
   // Later than most calls at half of the peak on a machine with other work: those that are parked keep an overload
   // going. The system counts in ticks of up to 4 ms.
   static constexpr int64_t kLateMs = 7;
+  // While the process uses up its processors: one tick, so that most of those that are served wait less than two.
+  static constexpr int64_t kLateBusyMs = 3;
   // A longer pause between two calls of a connection ends a burst.
   static constexpr int64_t kPauseNs = 5'000'000;
   // Bursts in an interval, without which it says nothing.
@@ -69,9 +82,9 @@ class LateCalls {
   LateCalls(const LateCalls&) = delete;
   LateCalls& operator=(const LateCalls&) = delete;
 
-  // True if a call that has just been read at `now_ns`, a time of a monotonic clock, is to be parked. `burst`: of its
-  // connection.
-  bool MustWait(CallBurst* burst, int64_t now_ns, Age age);
+  // True if a call of this size that has just been read at `now_ns`, a time of a monotonic clock, is to be parked.
+  // `burst`: of its connection.
+  bool MustWait(CallBurst* burst, int64_t now_ns, size_t bytes, Age age, Unread unread);
   // Calls one of both later: `run` on a thread for such calls, or `refused` on any thread, also this one.
   void Park(Task run, Refused refused);
   // Refuses all parked calls, and further ones, with `status`.
@@ -85,6 +98,9 @@ class LateCalls {
  private:
   // Counts a call of a burst of this age, in normal times.
   void Note(int64_t now_ns, int64_t age_ms, bool begins_burst);
+  // True if more calls than kCrowd wait unread, and no fewer than before.
+  bool SeesCrowd(int64_t now_ns, Unread unread);
+  void Begin();
   // Ends an interval. True if it was one of an overload.
   bool EndInterval(int64_t ns);
   void Tick();
@@ -96,6 +112,7 @@ class LateCalls {
   const OnCrowd on_crowd_;
   const Clock clock_;
   std::atomic<bool> is_overloaded_ = false;
+  std::atomic<int64_t> late_ms_ = kLateMs;
   std::atomic<uint64_t> refused_ = 0;
 
   mutable absl::Mutex mutex_;
@@ -110,9 +127,13 @@ class LateCalls {
     std::atomic<int64_t> bursts = 0;
     std::atomic<int64_t> calls = 0;
     std::atomic<int64_t> late_calls = 0;
-    std::atomic<int64_t> late_ms = 0;  // sum of the ages of the late calls
+    std::atomic<int64_t> late_ms = 0;     // sum of the ages of the late calls
+    std::atomic<bool> was_crowd = false;  // the one before
   };
   Interval interval_;
+  std::atomic<int64_t> mean_bytes_ = 0;  // of the last calls
+  std::atomic<int64_t> looked_ns_ = 0;
+  std::atomic<uint64_t> crowd_bytes_ = 0;  // unread at the last look; 0: no crowd
 
   TimerQueue timers_;  // of these calls only, so they may run there
 };

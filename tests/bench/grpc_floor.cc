@@ -1,7 +1,9 @@
-// Cost of a durable write over gRPC without a database: the daemon's shell of a call, its way to end calls, and RocksDB
-// with the daemon's settings, with nothing of the data model between them. Requests are not parsed: a put writes the
-// bytes of its request as one row, or as --rows rows of equal size together, under new keys. One thread writes what
-// waits as one batch, synced, and ends the calls. It is the lower bound of `put`, `batch` and `transact`:
+// Cost of an operation on items over gRPC without a database: the daemon's shell of a call, its way to end calls, and
+// RocksDB with the daemon's settings, with nothing of the data model between them. Requests are not parsed: a put
+// writes the bytes of its request as one row, or as --rows rows of equal size together, under new keys. One thread
+// writes what waits as one batch, synced, and ends the calls. It is the lower bound of `put`, `batch` and `transact`.
+// With --reads, puts are parsed and stored under their keys, and `get`, `query` and `scan` copy stored rows into their
+// answers, with none of the data model either: the lower bound of these.
 //
 //   grpc_floor --directory=DIR                          prints its address, and serves until SIGTERM
 //   armature-bench --target=ADDRESS --workload=put
@@ -23,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -45,10 +48,12 @@
 #include "storage/base/time_histogram.h"
 #include "storage/store/options.h"
 #include "storage/store/rocks_options.h"
+#include "tests/bench/floor_rows.h"
 
 ABSL_FLAG(std::string, directory, "", "Where to put the database; removed at the end.");
 ABSL_FLAG(std::string, listen, "127.0.0.1:0", "Address of the server.");
 ABSL_FLAG(int, rows, 1, "Rows that a put writes.");
+ABSL_FLAG(bool, reads, false, "Serve get, query and scan, and only puts of rows for them.");
 
 namespace armature::bench {
 namespace {
@@ -79,11 +84,16 @@ class Writer {
   // Calls `done` when `rows` rows with parts of `bytes` are durable.
   void Write(std::string bytes, int rows, Done done) {
     const absl::MutexLock lock(&mutex_);
-    waiting_.push_back({std::move(bytes), rows, std::move(done)});
+    waiting_.push_back({{}, std::move(bytes), rows, std::move(done)});
+  }
+  void Write(FloorRow row, Done done) {
+    const absl::MutexLock lock(&mutex_);
+    waiting_.push_back({std::move(row.key), std::move(row.value), 1, std::move(done)});
   }
 
  private:
   struct Waiting {
+    std::string key;  // empty: new ones
     std::string bytes;
     int rows = 1;
     Done done;
@@ -109,6 +119,7 @@ class Writer {
   }
 
   void Append(const Waiting& write, rocksdb::WriteBatch* batch) {
+    if (!write.key.empty()) return Check(batch->Put(write.key, write.bytes));
     const size_t part = write.bytes.size() / static_cast<size_t>(write.rows);
     for (int row = 0; row < write.rows; ++row) {
       const std::string number = std::to_string(next_key_++ * 0x9E3779B97F4A7C15);
@@ -135,6 +146,7 @@ class NoTable final : public daemon::ConnectionTable {
   size_t connections() const override { return 0; }
   void Hasten() override {}
   std::optional<int64_t> SinceReceivedMs(const std::string&) const override { return std::nullopt; }
+  uint64_t UnreadBytes() const override { return 0; }
 };
 
 // Methods by their paths, each served by a GuardedCall as in the daemon.
@@ -237,6 +249,26 @@ void AddWrites(Writer* writer, FloorService* service) {
   }
 }
 
+void AddReads(rocksdb::DB* db, Writer* writer, FloorService* service) {
+  const std::string items = "/armature.api.v1.ItemService/";
+  service->Add(items + "PutItem", [writer](daemon::GuardedCall* call, const grpc::ByteBuffer& request) {
+    std::optional<FloorRow> row = RowOfPut(daemon::MessageBytes(request).view());
+    if (!row.has_value()) return call->End(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "unreadable"));
+    writer->Write(*std::move(row), [call] {
+      *call->response() = daemon::TakeBytes({});
+      FloorService::End(call);
+    });
+  });
+  const std::pair<const char*, grpc::ByteBuffer (*)(rocksdb::DB*, std::string_view)> operations[] = {
+      {"GetItem", AnswerGet}, {"Query", AnswerQuery}, {"Scan", AnswerScan}};
+  for (const auto& [name, answer] : operations) {
+    service->Add(items + name, [db, answer = answer](daemon::GuardedCall* call, const grpc::ByteBuffer& request) {
+      *call->response() = answer(db, daemon::MessageBytes(request).view());
+      FloorService::End(call);
+    });
+  }
+}
+
 std::unique_ptr<rocksdb::DB> OpenDatabase(const std::string& directory) {
   const store::DatabaseOptions options;
   rocksdb::Options engine(store::MakeDbOptions(options),
@@ -259,7 +291,7 @@ void Serve(const sigset_t& signals) {
       [](const admin::v1::GetServerInfoRequest&) { return ServerInfo(); });
   service.AddMessage<admin::v1::EchoRequest, admin::v1::EchoResponse>("/armature.admin.v1.AdminService/Echo", Echo);
   AddTableMethods(&service);
-  AddWrites(&writer, &service);
+  absl::GetFlag(FLAGS_reads) ? AddReads(db.get(), &writer, &service) : AddWrites(&writer, &service);
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(absl::GetFlag(FLAGS_listen), grpc::InsecureServerCredentials(), &port);
@@ -295,7 +327,7 @@ int Main() {
 }  // namespace armature::bench
 
 int main(int argc, char** argv) {
-  absl::SetProgramUsageMessage("Floor of durable writes over gRPC; see the head of the source.");
+  absl::SetProgramUsageMessage("Floor of operations on items over gRPC; see the head of the source.");
   absl::ParseCommandLine(argc, argv);
   return armature::bench::Main();
 }

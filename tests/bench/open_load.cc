@@ -36,7 +36,9 @@ constexpr uint8_t kEndStream = 1;
 constexpr uint8_t kEndHeaders = 4;
 constexpr size_t kFrameHead = 9;
 constexpr uint32_t kWindowMax = 0x7fffffff;
-constexpr int64_t kSliceNs = 100'000'000;
+constexpr uint64_t kTroubledPart = 100;
+// Slices that may be in trouble besides the usual ones: a pause of the machine.
+constexpr double kTroubledMore = 2;
 constexpr int64_t kSettledAfterNs = 1'000'000'000;
 constexpr double kNsPerSecond = 1e9;
 
@@ -207,14 +209,16 @@ struct OpenLoad::Impl {
       const auto recorded_ns = static_cast<uint64_t>(std::max<int64_t>(latency_ns, 0));
       phase.admitted.Record(recorded_ns);
       if (call.due_ns - begin_ns >= kSettledAfterNs) phase.settled.Record(recorded_ns);
-      if (slow_ns > 0 && latency_ns > slow_ns) Trouble();
+      Slice().admitted.Record(recorded_ns);
     } else {
       ++phase.refused;
-      Trouble();
+      ++Slice().failed;
     }
   }
-  void Trouble() {
-    phase.last_trouble = static_cast<double>(((now_ns - begin_ns) / kSliceNs + 1) * kSliceNs) / kNsPerSecond;
+  LoadPhase::Slice& Slice() {
+    const auto number = static_cast<size_t>((now_ns - begin_ns) / LoadPhase::kSliceNs);
+    if (number >= phase.slices.size()) phase.slices.resize(number + 1);
+    return phase.slices[number];
   }
 
   void Receive(size_t index) {
@@ -305,7 +309,7 @@ struct OpenLoad::Impl {
     const size_t lost = connection.waiting.size() + connection.streams.size();
     phase.broken += lost;
     under_way -= lost;
-    Trouble();
+    ++Slice().failed;
     std::erase(free, index);
     close(connection.socket);
     Open(&connection, index);
@@ -353,15 +357,34 @@ struct OpenLoad::Impl {
   int64_t begin_ns = 0;
   int64_t begin_cpu_ns = 0;
   int64_t now_ns = 0;
-  int64_t slow_ns = 0;
 };
+
+double LoadPhase::RecoveredAfter(uint64_t slow_ns, double usual) const {
+  // From here on the rest of the slices is as good as usual.
+  size_t from = slices.size();
+  size_t troubled = 0;
+  for (size_t i = slices.size(); i-- > 0;) {
+    if (slices[i].IsTroubled(slow_ns)) ++troubled;
+    if (static_cast<double>(troubled) <= usual * static_cast<double>(slices.size() - i) + kTroubledMore) from = i;
+  }
+  return static_cast<double>(from) * static_cast<double>(kSliceNs) / kNsPerSecond;
+}
+
+double LoadPhase::TroubledPart(uint64_t slow_ns) const {
+  const auto troubled = std::ranges::count_if(slices, [&](const Slice& slice) { return slice.IsTroubled(slow_ns); });
+  return slices.empty() ? 0 : static_cast<double>(troubled) / static_cast<double>(slices.size());
+}
+
+bool LoadPhase::Slice::IsTroubled(uint64_t slow_ns) const {
+  const uint64_t requests = admitted.count() + failed;
+  return failed * kTroubledPart > requests || (admitted.count() > 0 && admitted.QuantileNs(0.99) > slow_ns);
+}
 
 OpenLoad::OpenLoad(OpenLoadOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 OpenLoad::~OpenLoad() = default;
 
 LoadPhase OpenLoad::Closed(size_t calls, double seconds) {
   Impl& load = *impl_;
-  load.slow_ns = 0;
   load.BeginPhase();
   const int64_t end_ns = load.begin_ns + static_cast<int64_t>(seconds * kNsPerSecond);
   while (load.now_ns < end_ns) {
@@ -374,9 +397,8 @@ LoadPhase OpenLoad::Closed(size_t calls, double seconds) {
   return ended;
 }
 
-LoadPhase OpenLoad::Open(double per_second, double seconds, uint64_t slow_ns, double drain_seconds) {
+LoadPhase OpenLoad::Open(double per_second, double seconds, double drain_seconds) {
   Impl& load = *impl_;
-  load.slow_ns = static_cast<int64_t>(slow_ns);
   load.BeginPhase();
   const double step_ns = kNsPerSecond / per_second;
   const auto arrivals = static_cast<uint64_t>(per_second * seconds);
@@ -388,7 +410,7 @@ LoadPhase OpenLoad::Open(double per_second, double seconds, uint64_t slow_ns, do
       ++load.phase.arrivals;
       if (load.Start(due_ns)) continue;
       ++load.phase.unsent;
-      load.Trouble();
+      ++load.Slice().failed;
       // Nothing will be free before answers arrive: all that is due goes unsent.
       const auto due =
           std::min(arrivals, static_cast<uint64_t>(static_cast<double>(load.now_ns - load.begin_ns) / step_ns));

@@ -34,9 +34,21 @@ struct LoadPhase {
   double client_cpu = 0;  // cores that this thread used
   Histogram admitted;     // latencies from the scheduled time
   Histogram settled;      // of those that were due after the first second
-  // Seconds after the start until the end of the last slice of 100 ms with a refusal, an unsent request, or an admitted
-  // request slower than `slow_ns`.
-  double last_trouble = 0;
+  // By the time of the answers, since the start.
+  static constexpr int64_t kSliceNs = 100'000'000;
+  struct Slice {
+    Histogram admitted;
+    uint64_t failed = 0;  // refused, broken or not sent
+
+    // True if more than one request in a hundred failed or took longer than `slow_ns`.
+    bool IsTroubled(uint64_t slow_ns) const;
+  };
+  std::vector<Slice> slices;
+
+  // Part of the slices that are in trouble.
+  double TroubledPart(uint64_t slow_ns) const;
+  // Seconds after the start from which on no larger part of the slices than `usual` is in trouble, but for two of them.
+  double RecoveredAfter(uint64_t slow_ns, double usual) const;
 
   double admitted_per_second() const { return seconds > 0 ? static_cast<double>(admitted.count()) / seconds : 0; }
 };
@@ -52,7 +64,7 @@ class OpenLoad {
   // `calls` at once, each begun when the one before has its answer.
   LoadPhase Closed(size_t calls, double seconds);
   // Arrivals at even distances, then waits for the answers, at most `drain_seconds`.
-  LoadPhase Open(double per_second, double seconds, uint64_t slow_ns, double drain_seconds);
+  LoadPhase Open(double per_second, double seconds, double drain_seconds);
 
  private:
   struct Impl;

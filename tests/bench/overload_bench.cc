@@ -71,22 +71,27 @@ int Run() {
   const LoadPhase peak = load.Closed(absl::GetFlag(FLAGS_closed_calls), seconds);
   Print("peak", peak);
   const double peak_rate = peak.admitted_per_second();
-  const LoadPhase half = load.Open(peak_rate / 2, seconds, 0, 10);
+  const LoadPhase half = load.Open(peak_rate / 2, seconds, 10);
   Print("half", half);
   const uint64_t half_p99_ns = half.admitted.QuantileNs(0.99);
+  const uint64_t slow_ns = 5 * half_p99_ns;
   ForgetPeak(absl::GetFlag(FLAGS_pid));
   const long before_mb = PeakMb(absl::GetFlag(FLAGS_pid));
-  const LoadPhase over = load.Open(peak_rate * absl::GetFlag(FLAGS_times), seconds, 0, 0);
+  const LoadPhase over = load.Open(peak_rate * absl::GetFlag(FLAGS_times), seconds, 0);
   // Without a pause: late answers of the overload count as the recovery's.
-  const LoadPhase after = load.Open(peak_rate / 2, std::max(seconds, 4.0), 5 * half_p99_ns, 10);
+  const LoadPhase after = load.Open(peak_rate / 2, std::max(seconds, 4.0), 10);
   Print("overload", over);
   Print("after", after);
   std::cout << absl::StrFormat(
-                   "  p99 of admitted %.1f times that at half load, after the first second %.1f times (goal 5); %.0f "
+                   "  p99 of admitted %.1f times that at half load, after the first second %.1f times (goal 5), %.1f "
+                   "times that at the peak; %.0f "
                    "%% of the peak served (goal 80); recovered after %.1f s (goal 2); memory +%d MB",
                    static_cast<double>(over.admitted.QuantileNs(0.99)) / static_cast<double>(half_p99_ns),
                    static_cast<double>(over.settled.QuantileNs(0.99)) / static_cast<double>(half_p99_ns),
-                   100 * over.admitted_per_second() / peak_rate, after.last_trouble,
+                   static_cast<double>(over.settled.QuantileNs(0.99)) /
+                       static_cast<double>(peak.admitted.QuantileNs(0.99)),
+                   100 * over.admitted_per_second() / peak_rate,
+                   after.RecoveredAfter(slow_ns, half.TroubledPart(slow_ns)),
                    PeakMb(absl::GetFlag(FLAGS_pid)) - before_mb)
             << std::endl;
   return 0;

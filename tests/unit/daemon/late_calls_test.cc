@@ -1,5 +1,6 @@
 #include "daemon/grpc/late_calls.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -25,6 +26,9 @@ class LateCallsTest : public testing::Test {
  protected:
   ~LateCallsTest() override { late_.Close(absl::UnavailableError("the test ends")); }
 
+  bool MustWait(CallBurst* burst, LateCalls::Age age) {
+    return late_.MustWait(burst, now_ns_, bytes_, age, [this] { return ++looks_, unread_; });
+  }
   // Reads `calls` calls evenly in `ms`, in bursts of kBurst on one connection after the other, whose last bytes came
   // `age_ms` before a burst is read, and just now during the rest of it. Returns the number of those that must wait,
   // which it does not park.
@@ -37,7 +41,7 @@ class LateCallsTest : public testing::Test {
       const auto age = [&] {
         return std::exchange(is_first, false) || !age_ms.has_value() ? age_ms : std::optional<int64_t>(0);
       };
-      if (late_.MustWait(&bursts_[static_cast<size_t>(next_ / kBurst)], now_ns_, age)) ++waiting;
+      if (MustWait(&bursts_[static_cast<size_t>(next_ / kBurst)], age)) ++waiting;
     }
     return waiting;
   }
@@ -76,19 +80,50 @@ class LateCallsTest : public testing::Test {
   absl::Mutex mutex_;
   std::vector<CallBurst> bursts_ = std::vector<CallBurst>(kConnections);
   int next_ = -1;
+  size_t bytes_ = 100;   // of a call
+  uint64_t unread_ = 0;  // bytes in the sockets
+  int looks_ = 0;        // at them
   int ran_ = 0;
   int refused_ = 0;  // because too many waited
   int ended_ = 0;    // without being run
   int left_ = 0;     // in one way or the other
+  std::atomic<bool> is_busy_ = false;
   std::atomic<int> crowds_ = 0;
   std::atomic<int> begun_ = 0;
   LateCalls late_{[this](bool crowded) { crowds_ += crowded ? 1 : -1, begun_ += crowded ? 1 : 0; },
-                  [this] { return seen_ns_ = now_ns_.load(); }, [] { return false; }};
+                  [this] { return seen_ns_ = now_ns_.load(); }, [this] { return is_busy_.load(); }};
 };
 
 TEST_F(LateCallsTest, CallsThatAreAllLateForAWhileAreAnOverload) {
-  EXPECT_EQ(Read(490, 24, 100), 0);
+  EXPECT_EQ(Read(980, 49, 100), 0);
   EXPECT_GT(Read(490, 24, 100), 0);
+}
+
+TEST_F(LateCallsTest, CallsInTheSocketsAreAnOverloadAsSoonAsABurstIsLate) {
+  unread_ = LateCalls::kCrowd * (bytes_ + LateCalls::kHeadBytes);
+  EXPECT_EQ(Read(20 * kBurst, 100, LateCalls::kLateMs), 0);
+  EXPECT_EQ(Read(2 * kBurst, 9, LateCalls::kLateMs + 1), 0);
+  EXPECT_GT(Read(2 * kBurst, 9, LateCalls::kLateMs + 1), 0) << "as many wait as before";
+}
+
+TEST_F(LateCallsTest, CallsInTheSocketsThatBecomeFewerAreWhatAPauseHasLeft) {
+  unread_ = 4 * LateCalls::kCrowd * (bytes_ + LateCalls::kHeadBytes);
+  for (; unread_ > 0; unread_ -= std::min<uint64_t>(unread_, 5000)) {
+    ASSERT_EQ(Read(10 * kBurst, 10, LateCalls::kOverloadMs), 0);
+  }
+}
+
+TEST_F(LateCallsTest, FewerCallsInTheSocketsAreNone) {
+  unread_ = LateCalls::kCrowd * (bytes_ + LateCalls::kHeadBytes) - 1;
+  EXPECT_EQ(Read(200 * kBurst, 1000, LateCalls::kLateMs + 1), 0);
+  EXPECT_GE(looks_, 50);
+  EXPECT_LE(looks_, 100);
+}
+
+TEST_F(LateCallsTest, TheBytesOfAFewLargeCallsAreNoCrowd) {
+  unread_ = LateCalls::kCrowd * (bytes_ + LateCalls::kHeadBytes);
+  bytes_ = 16 << 10;
+  EXPECT_EQ(Read(20 * kBurst, 1000, LateCalls::kLateMs + 1), 0);
 }
 
 TEST_F(LateCallsTest, AShortPauseIsNone) {
@@ -115,6 +150,16 @@ TEST_F(LateCallsTest, InAnOverloadThoseInTimeAreServed) {
   EXPECT_EQ(Read(4000, 40, std::nullopt), 0);
 }
 
+TEST_F(LateCallsTest, InAnOverloadThatKeepsTheProcessorsBusyThoseWithinATickAreServed) {
+  is_busy_ = true;
+  Overload();
+  EXPECT_EQ(Read(4000, 40, LateCalls::kLateBusyMs + 1), 0) << "that is not known yet";
+  now_ns_ += engine::ParkedRequests::kWindowNs;
+  while (!HasTicked()) std::this_thread::yield();
+  EXPECT_EQ(Read(4000, 40, LateCalls::kLateBusyMs), 0);
+  EXPECT_EQ(Read(4000, 40, LateCalls::kLateBusyMs + 1), 4000);
+}
+
 TEST_F(LateCallsTest, AConnectionWithoutPausesIsAskedAgainWhileItIsLate) {
   Overload();
   CallBurst burst;
@@ -124,7 +169,8 @@ TEST_F(LateCallsTest, AConnectionWithoutPausesIsAskedAgainWhileItIsLate) {
     int waiting = 0;
     for (int i = 0; i < calls; ++i) {
       now_ns_ += kMs;
-      if (late_.MustWait(&burst, now_ns_, [&] { return ++asked, std::optional<int64_t>(age_ms); })) ++waiting;
+      const auto age = [&] { return ++asked, std::optional<int64_t>(age_ms); };
+      if (MustWait(&burst, age)) ++waiting;
     }
     return waiting;
   };

@@ -78,11 +78,42 @@ TEST_F(ParkedRequestsTest, RunHalfAsFastWhenTooManyArriveAgain) {
 TEST_F(ParkedRequestsTest, WaitWhileTheProcessIsBusy) {
   for (int i = 0; i < 200; ++i) Park(i);
   was_busy_ = true;
-  Pass(400);
+  Pass(200);
   EXPECT_THAT(ran_, IsEmpty());
+  EXPECT_TRUE(parked_.was_busy());
   was_busy_ = false;
   Pass(200);
+  EXPECT_FALSE(parked_.was_busy());
   EXPECT_GT(ran_.size(), 20u);
+}
+
+TEST_F(ParkedRequestsTest, AreRefusedFasterWhenTheOverloadIsOverAndTheProcessBusyWithThem) {
+  was_busy_ = true;
+  for (int i = 0; i < 900; ++i) Park(i);
+  Pass(200);
+  EXPECT_LT(refused_.size(), 50u) << "a second would take 225";
+  Pass(800);
+  EXPECT_TRUE(parked_.empty());
+  EXPECT_THAT(ran_, IsEmpty());
+}
+
+TEST_F(ParkedRequestsTest, AreRefusedAtTheSamePaceAgainWhenOthersTakeTheirPlace) {
+  was_busy_ = true;
+  for (int i = 0; i < 900; ++i) Park(i);
+  int next = 900;
+  on_tick_ = [&](size_t refused) {
+    for (size_t i = 0; i < refused; ++i) Park(next++);
+  };
+  Pass(1000);
+  on_tick_ = nullptr;
+  Pass(350);
+  on_tick_ = [&](size_t refused) {
+    for (size_t i = 0; i < refused; ++i) Park(next++);
+  };
+  Pass(100);
+  const size_t refused = refused_.size();
+  Pass(400);
+  EXPECT_LT(refused_.size() - refused, 130u);
 }
 
 TEST_F(ParkedRequestsTest, AreRefusedAtAnEvenPaceWhileOthersTakeTheirPlace) {

@@ -14,7 +14,7 @@
 
 namespace armature::engine::write_gate_test {
 
-constexpr size_t kCrowd = WriteGate::kCrowdFactor * WriteGate::kWrites;
+constexpr size_t kCrowd = WriteGate::kCrowd;
 
 class WriteGateTest : public testing::Test {
  protected:
@@ -49,17 +49,28 @@ TEST_F(WriteGateTest, NewWritesAreServedUpToTheLimitWhileOthersAreParked) {
   Commit(kCrowd);
   absl::Notification ran;
   gate().Park([&] { ran.Notify(); }, [](const absl::Status&) { FAIL(); });
-  EndCommits(kCrowd - WriteGate::kWrites);
+  EndCommits(kCrowd - WriteGate::kWritesMin);
   EXPECT_FALSE(gate().MayBegin());
   EndCommits(1);
   EXPECT_TRUE(gate().MayBegin());
   // It runs although new writes could take all room: no more are parked.
   ran.WaitForNotification();
-  EndCommits(WriteGate::kWrites - 1);
+  EndCommits(WriteGate::kWritesMin - 1);
+}
+
+TEST_F(WriteGateTest, ParkedWritesDoNotRunWhileTheDiskHangs) {
+  Commit(WriteGate::kWritesMin);
+  absl::Notification ended;
+  std::atomic<bool> ran = false;
+  gate().Park([&] { ran = true, ended.Notify(); }, [&](const absl::Status&) { ended.Notify(); });
+  // The only request is refused after a while, as in an overload.
+  ended.WaitForNotification();
+  EXPECT_FALSE(ran);
+  EndCommits(WriteGate::kWritesMin);
 }
 
 TEST_F(WriteGateTest, InACrowdWritesAreServedUpToTheLimit) {
-  Commit(WriteGate::kWrites);
+  Commit(WriteGate::kWritesMin);
   EXPECT_TRUE(gate().MayBegin());
   gate().CrowdBegins();
   EXPECT_FALSE(gate().MayBegin());
@@ -69,7 +80,22 @@ TEST_F(WriteGateTest, InACrowdWritesAreServedUpToTheLimit) {
   Commit(1);
   gate().CrowdEnds();
   EXPECT_TRUE(gate().MayBegin());
-  EndCommits(WriteGate::kWrites);
+  EndCommits(WriteGate::kWritesMin);
+}
+
+TEST_F(WriteGateTest, TheLimitGrowsWithTheRateAndTheTimeOfTheDisk) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  constexpr int kMin = WriteGate::kWritesMin;
+  const auto limit = [](uint64_t batches, uint64_t units, double busy_seconds) {
+    return static_cast<int>(
+        WriteGate::LimitFor({kSecond, batches, units, static_cast<uint64_t>(busy_seconds * kSecond)}));
+  };
+  EXPECT_EQ(limit(1000, 20'000, 0.3), kMin) << "the disk takes 0.2 ms of a batch";
+  // The disk is always busy, with 10 ms for a batch: a batch has 100 writes.
+  EXPECT_NEAR(limit(100, 10'000, 1), 400, 40);
+  EXPECT_NEAR(limit(100, 40'000, 1), 1600, 350);
+  EXPECT_EQ(limit(1, 100'000, 1), int{WriteGate::kWritesMax});
+  EXPECT_EQ(limit(1000, 100'000, 0.1), kMin) << "all of it is work of the processor";
 }
 
 TEST_F(WriteGateTest, TooManyParkedWritesRefuseTheOldest) {

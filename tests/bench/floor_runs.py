@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""Server CPU of operations over gRPC, of the daemon and of its floor (grpc_floor), in turns on the same machine.
+
+    tests/bench/floor_runs.py --armatured PATH --floor PATH --bench PATH [--workloads get,query,scan,put,transact,batch]
+        [--gsi 2] [--rounds 3] [--seconds 3]
+
+Prints for each workload the medians over the rounds: microseconds of a call, times that of echo in the same round, and the daemon's part
+of the floor with its range. --gsi: `put` writes as many rows more, into indexes of the daemon. Not a test: slowness is no failure.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+from armature_daemon import Daemon  # noqa: E402
+
+READS = {"get", "query", "scan"}
+
+
+class Floor:
+    """A grpc_floor; a context manager."""
+
+    def __init__(self, program, directory, *flags):
+        self.command = [program, f"--directory={directory}", *flags]
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.grpc = self.process.stdout.readline().decode().strip()
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate()
+
+
+def server_cpu(options, directory, target, workload):
+    """Microseconds of a call, and of one of echo."""
+    path = directory / "result.json"
+    gsi = options.gsi if workload == "put" else 0
+    subprocess.run([options.bench, "--target", target, "--workload", workload, "--gsi", str(gsi), "--seconds", str(options.seconds),
+                    "--rounds", "1", "--out", str(path)], check=True, stdout=subprocess.DEVNULL)
+    result = json.loads(path.read_text())["workloads"][0]
+    return tuple(result[side]["server_cpu_us"] for side in ("workload", "echo"))
+
+
+def measure(options, directory, workload):
+    flags = ["--reads"] if workload in READS else [f"--rows={1 + options.gsi}"]
+    with Daemon(options.armatured, data_dir=directory / "data") as daemon, \
+            Floor(options.floor, directory / "floor", *flags) as floor:
+        ours, floors = [], []
+        for _ in range(options.rounds):
+            ours.append(server_cpu(options, directory, daemon.grpc, workload))
+            floors.append(server_cpu(options, directory, floor.grpc, workload))
+
+    def times_echo(rounds):
+        return statistics.median(call / echo for call, echo in rounds)
+
+    parts = [mine[0] / base[0] for mine, base in zip(ours, floors)]
+    print(f"{workload}: {statistics.median(call for call, _ in ours):.1f} us, {times_echo(ours):.2f} times echo; floor "
+          f"{statistics.median(call for call, _ in floors):.1f} us, {times_echo(floors):.2f} times echo; of the floor "
+          f"{statistics.median(parts):.2f} ({min(parts):.2f} to {max(parts):.2f})", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--armatured", required=True)
+    parser.add_argument("--floor", required=True, help="grpc_floor")
+    parser.add_argument("--bench", required=True, help="armature-bench")
+    parser.add_argument("--workloads", default="get,query,scan,put,transact,batch")
+    parser.add_argument("--gsi", type=int, default=0)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--directory", default=os.environ.get("TMPDIR", "/tmp"), help="where to put the data")
+    options = parser.parse_args()
+    for workload in options.workloads.split(","):
+        with tempfile.TemporaryDirectory(prefix="armature_bench_", dir=options.directory) as name:
+            measure(options, pathlib.Path(name), workload)
+
+
+if __name__ == "__main__":
+    main()
