@@ -17,6 +17,7 @@
 #include "storage/model/item_view.h"
 
 #include "tests/support/repeating_change_record.h"
+#include "tests/support/rounds.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/model/random_seed.h"
 
@@ -105,7 +106,7 @@ TEST(ChangeCodec, RandomRecordsComeBack) {
   std::mt19937_64 rng(PrintedTestSeed());
   const auto below = [&rng](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng); };
   const auto signed_number = [&] { return static_cast<int64_t>(rng()) >> below(64); };
-  for (int round = 0; round < 10'000; ++round) {
+  for (int round = 0; round < test::Rounds(10'000); ++round) {
     std::vector<std::string> texts(64);
     for (std::string& text : texts) text.assign(below(5) == 0 ? below(300) : below(4), static_cast<char>(below(256)));
     ChangeRecord record;
@@ -334,7 +335,7 @@ TEST(CompactChangeCodec, DamagedRecordsAreRefusedOrHaveBoundedRows) {
 TEST(CompactChangeCodec, RandomRecordsComeBack) {
   std::mt19937_64 rng(PrintedTestSeed());
   const auto below = [&rng](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng); };
-  for (int round = 0; round < 5'000; ++round) {
+  for (int round = 0; round < test::Rounds(5'000); ++round) {
     std::vector<size_t> sizes(1 + below(20));
     for (size_t& size : sizes) size = below(10) == 0 ? below(300) : below(4);
     const std::string item = Letters(sizes);

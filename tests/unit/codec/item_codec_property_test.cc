@@ -14,6 +14,7 @@
 #include "storage/model/item_view.h"
 #include "storage/model/number.h"
 #include "storage/model/plain_item.h"
+#include "tests/support/rounds.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/codec/random_item.h"
 #include "tests/unit/model/naive_decimal.h"
@@ -52,7 +53,7 @@ void ExpectPlainNumbers(const model::ItemView& item) {
 TEST(CanonicalizeItemProperty, OneMeaningHasOneForm) {
   TwinMaker maker(PrintedTestSeed());
   int compact = 0;
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < test::Rounds(20'000); ++i) {
     const auto [first, second] = maker.Item(5);
     const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(first);
     ASSERT_TRUE(item.ok()) << ToHex(first) << " " << item.status();
@@ -73,7 +74,7 @@ TEST(CanonicalizeItemProperty, OneMeaningHasOneForm) {
     ExpectPlainNumbers(model::ItemView(plain));
     ASSERT_EQ(ToHex(CanonicalizeItem(plain)->bytes), ToHex(item->bytes));
   }
-  EXPECT_GT(compact, 1000);
+  EXPECT_GT(compact, test::Rounds(1000));
 }
 
 // Accepted input is canonical: it can be read to its end, in order, and canonicalizing leaves it unchanged.
@@ -112,7 +113,7 @@ TEST(CanonicalizeItemProperty, GarbageIsRefusedOrCanonical) {
   const auto below = [&rng](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng); };
   // Tags and lengths that are valid, so that parsing of garbage gets far.
   constexpr std::string_view kLikely("\x0A\x12\x1A\x20\x28\x32\x3A\x42\x4A\x52\x00\x01\x02\x03\x04\x08", 16);
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < test::Rounds(100'000); ++i) {
     std::string bytes;
     if (below(2) == 0) {
       for (size_t n = below(60); n > 0; --n) {

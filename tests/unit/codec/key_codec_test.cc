@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "storage/codec/item_codec.h"
+#include "tests/support/rounds.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/model/naive_decimal.h"
 #include "tests/unit/model/random_seed.h"
@@ -228,7 +229,7 @@ TEST(KeyCodec, BytesOfTuplesOrderAsTheirMeaning) {
   Tuple before = {MakeRandomComponent(rng)};
   std::string before_bytes = Encode(before);
   int equal = 0;
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < test::Rounds(100'000); ++i) {
     Tuple tuple = MakeRandomTuple(rng, before);
     const std::string bytes = Encode(tuple);
     const int order = CompareByMeaning(before, tuple);
@@ -252,7 +253,7 @@ TEST(KeyCodec, BytesOfTuplesOrderAsTheirMeaning) {
 TEST(KeyCodec, PrefixRangeHoldsExactlyWhatBeginsWithThePrefix) {
   std::mt19937_64 rng(PrintedTestSeed());
   int inside = 0;
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < test::Rounds(100'000); ++i) {
     const RandomComponent value = MakeRandomComponent(rng);
     const RandomComponent prefix = MakeRandomComponent(rng);
     if (prefix.type == ScalarType::kNumber) continue;

@@ -9,6 +9,7 @@
 
 #include "engine/expr/binder.h"
 #include "engine/expr/condition_eval.h"
+#include "tests/support/rounds.h"
 #include "tests/unit/expr/plain_condition.h"
 
 namespace armature::expr::differential_test {
@@ -27,7 +28,7 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
 }
 
 TEST(Differential, ConditionsMeanWhatTheGrammarSays) {
-  constexpr uint64_t kRuns = 200'000;
+  constexpr uint64_t kRuns = test::Rounds(200'000);
   constexpr ExpressionKind kKinds[] = {ExpressionKind::kCondition, ExpressionKind::kFilter};
   const uint64_t runs = FromEnvironment("ARMATURE_TEST_RUNS", kRuns);
   Random random(FromEnvironment("ARMATURE_TEST_SEED", 20'220'101));

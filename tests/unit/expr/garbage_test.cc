@@ -9,6 +9,7 @@
 
 #include "engine/expr/binder.h"
 #include "engine/expr/condition_eval.h"
+#include "tests/support/rounds.h"
 #include "tests/unit/expr/expr_test_util.h"
 
 namespace armature::expr::garbage_test {
@@ -104,7 +105,7 @@ class Garbage : public ::testing::Test {
 };
 
 TEST_F(Garbage, RandomWordsNeverCrash) {
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < test::Rounds(20'000); ++round) {
     std::string text;
     for (size_t words = Below(24); words > 0; --words) {
       text += kWords[Below(std::size(kWords))];
@@ -131,7 +132,7 @@ TEST_F(Garbage, DamagedExpressionsNeverCrash) {
       "h = :s AND begins_with(a, :s)",
       "a.b[0], h, b[1].a",
   };
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < test::Rounds(20'000); ++round) {
     std::string text(kTexts[Below(std::size(kTexts))]);
     for (size_t edits = 1 + Below(3); edits > 0 && !text.empty(); --edits) {
       const size_t position = Below(text.size());

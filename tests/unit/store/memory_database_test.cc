@@ -20,6 +20,7 @@
 #include "storage/store/recovery.h"
 #include "storage/store/salvage.h"
 #include "tests/support/random.h"
+#include "tests/support/rounds.h"
 #include "tests/unit/store/backup_test_util.h"
 #include "tests/unit/store/memory_volume.h"
 #include "tests/unit/store/store_test_util.h"
@@ -157,7 +158,7 @@ TEST_F(MemoryDatabase, AnyActionMayBeTheLast) {
   Rows rows;
   int number = 0;
   while (true) {
-    CrashAtAction(++number);
+    CrashAtAction(number += test::kFewerWithSanitizers);
     // A row whose write was refused may be there or not.
     std::string refused;
     for (int i = 0; i < 6 && refused.empty(); ++i) {
