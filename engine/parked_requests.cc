@@ -49,7 +49,8 @@ void ParkedRequests::TakeLate(int64_t now_ns, std::vector<Request>* late) {
     const int64_t waited_ns = now_ns - parked_.front().since_ns;
     if (waited_ns < kRefusedNotBeforeNs) break;
     if (waited_ns < kRefusedAfterNs) {
-      const int64_t due_ns = last_refusal_ns_ + kRefusedAfterNs / static_cast<int64_t>(largest_) / pace_;
+      const int64_t every_ns = kRefusedAfterNs / static_cast<int64_t>(largest_);
+      const int64_t due_ns = last_refusal_ns_ + std::max(every_ns / pace_, std::min(every_ns, kRefusalEveryMinNs));
       if (now_ns < due_ns) break;
       // Late ticks are made up for, but not pauses.
       last_refusal_ns_ = std::max(due_ns, now_ns - kWindowNs);
@@ -60,11 +61,11 @@ void ParkedRequests::TakeLate(int64_t now_ns, std::vector<Request>* late) {
   refused_in_window_ += late->size();
 }
 
-ParkedRequests::Due ParkedRequests::TakeDue(int64_t now_ns) {
+ParkedRequests::Due ParkedRequests::TakeDue(int64_t now_ns, bool may_run) {
   RollWindow(now_ns);
   Due due;
   TakeLate(now_ns, &due.refuse);
-  for (size_t i = 0; i < run_at_once_ && !parked_.empty(); ++i) {
+  for (size_t i = 0; may_run && i < run_at_once_ && !parked_.empty(); ++i) {
     due.run.push_back(std::move(parked_.back()));
     parked_.pop_back();
   }

@@ -50,6 +50,7 @@ class ParkedRequests {
   static constexpr int64_t kTickNs = 2'000'000;
   static constexpr size_t kRunAtOnceMax = 32;
   static constexpr int64_t kPaceMax = 8;
+  static constexpr int64_t kRefusalEveryMinNs = 100'000;
   static constexpr int kOverWindows = 4;
 
   // `was_busy`: as ProcessorUse::WasBusy, which is the default.
@@ -59,15 +60,15 @@ class ParkedRequests {
 
   // If there are too many, returns the oldest one, which is to be refused.
   std::optional<Request> Park(Request request);
-  // Takes the requests that are to leave now.
-  Due TakeDue(int64_t now_ns);
+  // Takes the requests that are to leave now. `may_run`: false if none could be served.
+  Due TakeDue(int64_t now_ns, bool may_run = true);
   // Takes all.
   std::deque<Request> TakeAll();
 
   bool empty() const { return parked_.empty(); }
   size_t size() const { return parked_.size(); }
-  // True if the process was busy in the last window, while requests were parked.
-  bool was_busy() const { return is_busy_; }
+  // True while requests are parked, in the last window no fewer than in an overload, and the process was busy.
+  bool is_under_pressure() const { return is_busy_ && over_windows_ == 0 && !parked_.empty(); }
 
  private:
   void RollWindow(int64_t now_ns);

@@ -7,7 +7,6 @@
 
 #include "engine/parts.h"
 #include "engine/request_queue.h"
-#include "storage/base/processor_use.h"
 #include "storage/base/time_histogram.h"
 
 namespace armature::engine {
@@ -23,18 +22,13 @@ constexpr int64_t kPresentNs = 1'000'000'000;
 
 }  // namespace
 
-// While the disk hangs, the process has time left, and nothing arrives that could be parked. That is no quiet.
-WriteGate::WriteGate(Parts* parts)
-    : parts_(parts), parked_(kParkedMax, [this, use = ProcessorUse()]() mutable {
-        const bool was_busy = use.WasBusy();
-        return was_busy || committing_.load(std::memory_order_relaxed) >= limit_.load(std::memory_order_relaxed);
-      }) {}
-
 bool WriteGate::MayBegin() {
   const size_t committing = committing_.load(std::memory_order_relaxed);
-  if (is_overloaded_.load(std::memory_order_relaxed)) return committing < limit_.load(std::memory_order_relaxed);
-  if (crowds_.load(std::memory_order_relaxed) > 0) return committing < kWritesMin || committing < Limit();
-  return committing < kCrowd || committing < kCrowdFactor * Limit();
+  // The limit is asked for also in normal times, so that it fits when a crowd begins.
+  if (committing < kWritesMin) return true;
+  const size_t limit = Limit();
+  if (is_overloaded_.load(std::memory_order_relaxed)) return committing < limit;
+  return committing < (crowds_.load(std::memory_order_relaxed) > 0 ? limit : std::max(kCrowd, kCrowdFactor * limit));
 }
 
 size_t WriteGate::Limit() {
@@ -48,15 +42,19 @@ size_t WriteGate::Limit() {
   const Written before = std::exchange(seen_, until_now);
   const Written written = {now_ns - before.in_ns, until_now.batches - before.batches, until_now.units - before.units,
                            until_now.busy_ns - before.busy_ns};
-  if (written.batches == 0 || written.in_ns > kPresentNs) return limit_.load(std::memory_order_relaxed);
+  if (written.batches == 0) return limit_.load(std::memory_order_relaxed);
   const size_t limit = LimitFor(written);
   limit_.store(limit, std::memory_order_relaxed);
   return limit;
 }
 
 size_t WriteGate::LimitFor(const Written& written) {
-  const uint64_t disk_ns = (written.busy_ns - std::min(written.busy_ns, written.units * kNsPerUnit)) / written.batches;
-  const uint64_t during_a_batch = written.units * disk_ns / static_cast<uint64_t>(written.in_ns);
+  // A batch counts when it ends, so it may have begun earlier. In a longer time only that of the batches is known to
+  // have had writes.
+  const auto in_ns = std::max<uint64_t>(written.in_ns > kPresentNs ? written.busy_ns : written.in_ns, 1);
+  const uint64_t busy_ns = std::min(written.busy_ns, in_ns);
+  const uint64_t disk_ns = (busy_ns - std::min(busy_ns, written.units * kNsPerUnit)) / written.batches;
+  const uint64_t during_a_batch = written.units * disk_ns / in_ns;
   return std::clamp<uint64_t>(kLimitFactor * during_a_batch, kWritesMin, kWritesMax);
 }
 
@@ -93,7 +91,9 @@ void WriteGate::Tick() {
     is_timed_ = false;
     if (!closed_.ok()) return;
     token = parts_->waiting.Enter();
-    due = parked_.TakeDue(NowNs(*parts_));
+    // While the disk hangs, the process has time left, and nothing arrives that could be parked. That is no quiet.
+    const bool has_room = committing_.load(std::memory_order_relaxed) < limit_.load(std::memory_order_relaxed);
+    due = parked_.TakeDue(NowNs(*parts_), has_room);
     is_overloaded_.store(!parked_.empty(), std::memory_order_relaxed);
     if (!parked_.empty()) StartTimer();
   }

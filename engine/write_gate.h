@@ -43,9 +43,10 @@ class WriteGate {
     uint64_t units = 0;
     uint64_t busy_ns = 0;  // sum of the times of the batches
   };
+  // At least one batch.
   static size_t LimitFor(const Written& written);
 
-  explicit WriteGate(Parts* parts);
+  explicit WriteGate(Parts* parts) : parts_(parts) {}
   WriteGate(const WriteGate&) = delete;
   WriteGate& operator=(const WriteGate&) = delete;
 
@@ -86,7 +87,7 @@ class WriteGate {
   std::atomic<uint64_t> refused_ = 0;
 
   mutable absl::Mutex mutex_;
-  ParkedRequests parked_ ABSL_GUARDED_BY(mutex_);
+  ParkedRequests parked_ ABSL_GUARDED_BY(mutex_){kParkedMax};
   bool is_timed_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status closed_ ABSL_GUARDED_BY(mutex_);  // not OK: closed
   Written seen_ ABSL_GUARDED_BY(mutex_);         // until the limit was computed last

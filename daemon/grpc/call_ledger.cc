@@ -119,7 +119,8 @@ void CallLedger::Cancelled(TrackedCall& call) {
 bool CallLedger::MustWait(const TrackedCall& call, size_t bytes) {
   if (call.use_ == nullptr || table_ == nullptr) return false;
   const auto age = [&] { return table_->SinceReceivedMs(call.Peer()); };
-  return late_.MustWait(&call.use_->burst, CoarseNowNs(), bytes, age, [this] { return table_->UnreadBytes(); });
+  return late_.MustWait(&call.use_->burst, CoarseNowNs(), bytes, age,
+                        [this](uint64_t most) { return table_->UnreadBytes(most); });
 }
 
 void CallLedger::BreakCancelling(ConnectionTable* table) {

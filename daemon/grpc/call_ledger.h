@@ -95,9 +95,9 @@ class ConnectionTable {
   virtual void Hasten() = 0;
   // Milliseconds since bytes last arrived from the peer, in ticks of the system. nullopt as above. Thread-safe.
   virtual std::optional<int64_t> SinceReceivedMs(const std::string& peer) const = 0;
-  // Bytes that have arrived on connections with an address, and were not read. Stops at `enough`, and after some
-  // hundred connections. Thread-safe.
-  virtual uint64_t UnreadBytes() const = 0;
+  // Bytes that have arrived on connections with an address, and were not read, of each at most `most`; of some hundred
+  // connections if there are more. Thread-safe.
+  virtual uint64_t UnreadBytes(uint64_t most) const = 0;
 };
 
 struct CallLimits {

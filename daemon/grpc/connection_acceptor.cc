@@ -272,19 +272,19 @@ void ConnectionAcceptor::Hasten() {
 }
 
 std::optional<int64_t> ConnectionAcceptor::SinceReceivedMs(const std::string& peer) const {
-  const absl::MutexLock lock(&peers_mutex_);
+  const absl::ReaderMutexLock lock(&peers_mutex_);
   const auto found = by_peer_.find(peer);
   const std::optional<tcp_info> info = found == by_peer_.end() ? std::nullopt : InfoOf(found->second);
   return info.has_value() ? std::optional(int64_t{info->tcpi_last_data_recv}) : std::nullopt;
 }
 
-uint64_t ConnectionAcceptor::UnreadBytes() const {
-  const absl::MutexLock lock(&peers_mutex_);
+uint64_t ConnectionAcceptor::UnreadBytes(uint64_t most) const {
+  const absl::ReaderMutexLock lock(&peers_mutex_);
   uint64_t bytes = 0;
   int asked = 0;
   for (const auto& [peer, watched] : by_peer_) {
     if (++asked > kAskedMax) break;
-    bytes += UnreadOf(watched);
+    bytes += std::min(UnreadOf(watched), most);
   }
   return bytes;
 }

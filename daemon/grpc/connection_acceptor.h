@@ -58,7 +58,7 @@ class ConnectionAcceptor final : public ConnectionTable {
   size_t connections() const override { return open_.load(std::memory_order_relaxed); }
   void Hasten() override;
   std::optional<int64_t> SinceReceivedMs(const std::string& peer) const override;
-  uint64_t UnreadBytes() const override;
+  uint64_t UnreadBytes(uint64_t most) const override;
 
   // The listening address with the actual port.
   const std::string& address() const { return bound_.address; }

@@ -13,6 +13,8 @@ using engine::ParkedRequests;
 
 namespace {
 constexpr int64_t kMeanOf = 64;  // calls, about
+constexpr uint64_t kTicksOfTrial = 1000;
+constexpr uint64_t kTicksLong = 3 * ParkedRequests::kWindowNs / ParkedRequests::kTickNs;
 }  // namespace
 
 bool LateCalls::MustWait(CallBurst* burst, int64_t now_ns, size_t bytes, Age age, Unread unread) {
@@ -28,9 +30,9 @@ bool LateCalls::MustWait(CallBurst* burst, int64_t now_ns, size_t bytes, Age age
     burst->asked_ns.store(now_ns, relaxed);
   }
   if (!is_overloaded()) {
-    const int64_t mean = mean_bytes_.load(relaxed);
+    const int64_t sum = recent_bytes_.load(relaxed);
     const auto size = static_cast<int64_t>(bytes);
-    mean_bytes_.store(mean == 0 ? size : mean + (size - mean) / kMeanOf, relaxed);
+    recent_bytes_.store(sum == 0 ? size * kMeanOf : sum + size - sum / kMeanOf, relaxed);
     Note(now_ns, age_ms, asks);
     if (asks && age_ms > kLateMs && SeesCrowd(now_ns, unread)) Begin();
   }
@@ -59,8 +61,9 @@ bool LateCalls::SeesCrowd(int64_t now_ns, Unread unread) {
   const auto relaxed = std::memory_order_relaxed;
   int64_t looked_ns = looked_ns_.load(relaxed);
   if (now_ns - looked_ns < kLookNs || !looked_ns_.compare_exchange_strong(looked_ns, now_ns, relaxed)) return false;
-  const uint64_t crowd_bytes = kCrowd * (static_cast<uint64_t>(mean_bytes_.load(relaxed)) + kHeadBytes);
-  const uint64_t bytes = unread();
+  const uint64_t call_bytes = static_cast<uint64_t>(recent_bytes_.load(relaxed) / kMeanOf) + kHeadBytes;
+  const uint64_t crowd_bytes = kCrowd * call_bytes;
+  const uint64_t bytes = unread(kCallsOfConnection * call_bytes);
   const uint64_t before = crowd_bytes_.exchange(bytes >= crowd_bytes ? bytes : 0, relaxed);
   return bytes >= crowd_bytes && before != 0 && bytes >= before && now_ns - looked_ns < kLooksWithinNs;
 }
@@ -113,7 +116,10 @@ void LateCalls::Tick() {
     const absl::MutexLock lock(&mutex_);
     is_timed_ = false;
     due = parked_.TakeDue(clock_());
-    late_ms_.store(parked_.was_busy() ? kLateBusyMs : kLateMs, std::memory_order_relaxed);
+    // An overload that only the short bound keeps up ends in the windows without it.
+    const bool is_trial = ++ticks_ % kTicksOfTrial >= kTicksOfTrial - kTicksLong;
+    const bool is_long = is_trial || !parked_.is_under_pressure();
+    late_ms_.store(is_long ? kLateMs : kLateBusyMs, std::memory_order_relaxed);
     const bool is_over = parked_.empty() && clock_() - overloaded_ns_ >= kOverloadMinNs;
     is_over ? SetOverloaded(false) : StartTimer();
   }

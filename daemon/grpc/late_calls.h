@@ -36,7 +36,7 @@ struct CallBurst {
 //
 // There is an overload if more than kCrowd calls wait, and do not become fewer, as they do after a pause of the daemon.
 // That is known in two ways. When bursts begin late, the bytes that wait in all sockets are counted, every kLookNs: the
-// calls in them are at least as many as there is room for, and the second count must not be smaller. And it is so if in
+// calls in them are as many as there is room for, and the second count must not be smaller. And it is so if in
 // two intervals in succession most calls were in bursts later than kOverloadMs, and as many by Little's law: then also
 // if gRPC has read them, or if the system keeps few bytes of a large request. So some large batches are none.
 //
@@ -50,8 +50,8 @@ class LateCalls {
   using Refused = engine::ParkedRequests::Refused;
   // Milliseconds since bytes last arrived on the connection of the call; nullopt if unknown.
   using Age = absl::FunctionRef<std::optional<int64_t>()>;
-  // Bytes that have arrived on all connections, and that gRPC has not read.
-  using Unread = absl::FunctionRef<uint64_t()>;
+  // Bytes that have arrived on all connections, and that gRPC has not read; of each connection at most `most`.
+  using Unread = absl::FunctionRef<uint64_t(uint64_t most)>;
   using Clock = std::function<int64_t()>;  // monotonic, in nanoseconds
 
   static constexpr int64_t kOverloadMs = 20;
@@ -62,6 +62,8 @@ class LateCalls {
   static constexpr int64_t kLooksWithinNs = 3 * kLookNs;  // two looks in succession
   // The head of a call, at most, of a client that repeats most of it.
   static constexpr size_t kHeadBytes = 256;
+  // Calls that a connection may have open: if more bytes wait, it sends something else.
+  static constexpr uint64_t kCallsOfConnection = 256;
   // Later than most calls at half of the peak on a machine with other work: those that are parked keep an overload
   // going. The system counts in ticks of up to 4 ms.
   static constexpr int64_t kLateMs = 7;
@@ -120,6 +122,7 @@ class LateCalls {
   bool is_timed_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status closed_ ABSL_GUARDED_BY(mutex_);        // not OK: closed
   int64_t overloaded_ns_ ABSL_GUARDED_BY(mutex_) = 0;  // begin of the last overload
+  uint64_t ticks_ ABSL_GUARDED_BY(mutex_) = 0;
 
   // In normal times. Threads that end an interval at once count a few calls in one or the other.
   struct Interval {
@@ -131,7 +134,7 @@ class LateCalls {
     std::atomic<bool> was_crowd = false;  // the one before
   };
   Interval interval_;
-  std::atomic<int64_t> mean_bytes_ = 0;  // of the last calls
+  std::atomic<int64_t> recent_bytes_ = 0;  // of the last 64 calls, about
   std::atomic<int64_t> looked_ns_ = 0;
   std::atomic<uint64_t> crowd_bytes_ = 0;  // unread at the last look; 0: no crowd
 

@@ -1,5 +1,6 @@
 #include "tests/bench/floor_rows.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -58,12 +59,15 @@ void AppendItem(std::string_view item, std::string* answer) {
 grpc::ByteBuffer Page(rocksdb::DB* db, const std::string& from, const std::string& end, bool from_is_read,
                       int32_t limit) {
   rocksdb::ReadOptions options;
+  options.total_order_seek = true;
   const rocksdb::Slice bound(end);
   if (!end.empty()) options.iterate_upper_bound = &bound;
   const std::unique_ptr<rocksdb::Iterator> rows(db->NewIterator(options));
   rows->Seek(from);
   if (!from_is_read && rows->Valid() && rows->key() == rocksdb::Slice(from)) rows->Next();
+  thread_local size_t bytes_before = 0;
   std::string answer;
+  answer.reserve(bytes_before);
   std::string last;
   int32_t count = 0;
   for (; count < limit && rows->Valid(); rows->Next()) {
@@ -75,6 +79,7 @@ grpc::ByteBuffer Page(rocksdb::DB* db, const std::string& from, const std::strin
   rest.set_scanned_count(count);
   if (!last.empty()) *rest.mutable_last_evaluated_key() = ItemOf(last);
   rest.AppendToString(&answer);
+  bytes_before = std::max(bytes_before, answer.size());
   return daemon::TakeBytes(std::move(answer));
 }
 

@@ -2,7 +2,7 @@
 #define ARMATURE_TESTS_BENCH_FLOOR_ROWS_H_
 
 // Rows of grpc_floor that are read again. A row is an item as it stands in a message, so that an answer takes one copy
-// of each row and nothing else.
+// of each row and nothing else. Requests are parsed as messages.
 
 #include <cstdint>
 #include <optional>

@@ -52,12 +52,13 @@ def server_cpu(options, directory, target, workload):
 
 def measure(options, directory, workload):
     flags = ["--reads"] if workload in READS else [f"--rows={1 + options.gsi}"]
-    with Daemon(options.armatured, data_dir=directory / "data") as daemon, \
-            Floor(options.floor, directory / "floor", *flags) as floor:
-        ours, floors = [], []
-        for _ in range(options.rounds):
+    ours, floors = [], []
+    with Daemon(options.armatured, data_dir=directory / "data") as daemon:
+        for number in range(options.rounds):
             ours.append(server_cpu(options, directory, daemon.grpc, workload))
-            floors.append(server_cpu(options, directory, floor.grpc, workload))
+            # A new one each time: it keeps its rows when the bench deletes its table.
+            with Floor(options.floor, directory / f"floor{number}", *flags) as floor:
+                floors.append(server_cpu(options, directory, floor.grpc, workload))
 
     def times_echo(rounds):
         return statistics.median(call / echo for call, echo in rounds)

@@ -146,7 +146,7 @@ class NoTable final : public daemon::ConnectionTable {
   size_t connections() const override { return 0; }
   void Hasten() override {}
   std::optional<int64_t> SinceReceivedMs(const std::string&) const override { return std::nullopt; }
-  uint64_t UnreadBytes() const override { return 0; }
+  uint64_t UnreadBytes(uint64_t) const override { return 0; }
 };
 
 // Methods by their paths, each served by a GuardedCall as in the daemon.

@@ -309,7 +309,7 @@ struct OpenLoad::Impl {
     const size_t lost = connection.waiting.size() + connection.streams.size();
     phase.broken += lost;
     under_way -= lost;
-    ++Slice().failed;
+    Slice().failed += lost;
     std::erase(free, index);
     close(connection.socket);
     Open(&connection, index);
@@ -377,7 +377,8 @@ double LoadPhase::TroubledPart(uint64_t slow_ns) const {
 
 bool LoadPhase::Slice::IsTroubled(uint64_t slow_ns) const {
   const uint64_t requests = admitted.count() + failed;
-  return failed * kTroubledPart > requests || (admitted.count() > 0 && admitted.QuantileNs(0.99) > slow_ns);
+  return requests == 0 || failed * kTroubledPart > requests ||
+         (admitted.count() > 0 && admitted.QuantileNs(0.99) > slow_ns);
 }
 
 OpenLoad::OpenLoad(OpenLoadOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -414,13 +415,18 @@ LoadPhase OpenLoad::Open(double per_second, double seconds, double drain_seconds
       // Nothing will be free before answers arrive: all that is due goes unsent.
       const auto due =
           std::min(arrivals, static_cast<uint64_t>(static_cast<double>(load.now_ns - load.begin_ns) / step_ns));
-      if (due > load.phase.arrivals) load.phase.unsent += due - std::exchange(load.phase.arrivals, due);
+      if (due > load.phase.arrivals) {
+        const uint64_t more = due - std::exchange(load.phase.arrivals, due);
+        load.phase.unsent += more;
+        load.Slice().failed += more;
+      }
     }
     const double next_ns = static_cast<double>(load.begin_ns) + static_cast<double>(load.phase.arrivals) * step_ns;
     load.Poll(next_ns - static_cast<double>(load.now_ns) > 2e6 ? 1 : 0);
   }
   load.EndArrivals();
   load.Drain(drain_seconds);
+  load.phase.slices.resize(static_cast<size_t>(load.phase.seconds * kNsPerSecond / LoadPhase::kSliceNs));
   return load.phase;
 }
 

@@ -34,13 +34,13 @@ struct LoadPhase {
   double client_cpu = 0;  // cores that this thread used
   Histogram admitted;     // latencies from the scheduled time
   Histogram settled;      // of those that were due after the first second
-  // By the time of the answers, since the start.
+  // By the time of the answers, from the first to the last arrival of an open loop.
   static constexpr int64_t kSliceNs = 100'000'000;
   struct Slice {
     Histogram admitted;
     uint64_t failed = 0;  // refused, broken or not sent
 
-    // True if more than one request in a hundred failed or took longer than `slow_ns`.
+    // True if more than one request in a hundred failed or took longer than `slow_ns`, or none ended.
     bool IsTroubled(uint64_t slow_ns) const;
   };
   std::vector<Slice> slices;

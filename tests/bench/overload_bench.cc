@@ -85,13 +85,14 @@ int Run() {
   std::cout << absl::StrFormat(
                    "  p99 of admitted %.1f times that at half load, after the first second %.1f times (goal 5), %.1f "
                    "times that at the peak; %.0f "
-                   "%% of the peak served (goal 80); recovered after %.1f s (goal 2); memory +%d MB",
+                   "%% of the peak served (goal 80); recovered after %.1f s (goal 2; before it, %.0f %% of the time "
+                   "was as slow); memory +%d MB",
                    static_cast<double>(over.admitted.QuantileNs(0.99)) / static_cast<double>(half_p99_ns),
                    static_cast<double>(over.settled.QuantileNs(0.99)) / static_cast<double>(half_p99_ns),
                    static_cast<double>(over.settled.QuantileNs(0.99)) /
                        static_cast<double>(peak.admitted.QuantileNs(0.99)),
                    100 * over.admitted_per_second() / peak_rate,
-                   after.RecoveredAfter(slow_ns, half.TroubledPart(slow_ns)),
+                   after.RecoveredAfter(slow_ns, half.TroubledPart(slow_ns)), 100 * half.TroubledPart(slow_ns),
                    PeakMb(absl::GetFlag(FLAGS_pid)) - before_mb)
             << std::endl;
   return 0;

@@ -60,7 +60,7 @@ class FakeConnections final : public ConnectionTable {
   size_t connections() const override { return counts.size(); }
   void Hasten() override { ++hastened; }
   std::optional<int64_t> SinceReceivedMs(const std::string& /*peer*/) const override { return std::nullopt; }
-  uint64_t UnreadBytes() const override { return 0; }
+  uint64_t UnreadBytes(uint64_t /*most*/) const override { return 0; }
 
   std::map<std::string, TransferCounts> counts;
   std::vector<std::string> broken;

@@ -27,7 +27,8 @@ class LateCallsTest : public testing::Test {
   ~LateCallsTest() override { late_.Close(absl::UnavailableError("the test ends")); }
 
   bool MustWait(CallBurst* burst, LateCalls::Age age) {
-    return late_.MustWait(burst, now_ns_, bytes_, age, [this] { return ++looks_, unread_; });
+    return late_.MustWait(burst, now_ns_, bytes_, age,
+                          [this](uint64_t most) { return ++looks_, std::min(unread_, connections_ * most); });
   }
   // Reads `calls` calls evenly in `ms`, in bursts of kBurst on one connection after the other, whose last bytes came
   // `age_ms` before a burst is read, and just now during the rest of it. Returns the number of those that must wait,
@@ -82,7 +83,8 @@ class LateCallsTest : public testing::Test {
   int next_ = -1;
   size_t bytes_ = 100;   // of a call
   uint64_t unread_ = 0;  // bytes in the sockets
-  int looks_ = 0;        // at them
+  uint64_t connections_ = 100;
+  int looks_ = 0;  // at them
   int ran_ = 0;
   int refused_ = 0;  // because too many waited
   int ended_ = 0;    // without being run
@@ -104,6 +106,12 @@ TEST_F(LateCallsTest, CallsInTheSocketsAreAnOverloadAsSoonAsABurstIsLate) {
   EXPECT_EQ(Read(20 * kBurst, 100, LateCalls::kLateMs), 0);
   EXPECT_EQ(Read(2 * kBurst, 9, LateCalls::kLateMs + 1), 0);
   EXPECT_GT(Read(2 * kBurst, 9, LateCalls::kLateMs + 1), 0) << "as many wait as before";
+}
+
+TEST_F(LateCallsTest, AFewConnectionsThatAreNotReadAreNoCrowd) {
+  unread_ = 1 << 30;
+  connections_ = 3;
+  EXPECT_EQ(Read(200 * kBurst, 1000, LateCalls::kLateMs + 1), 0);
 }
 
 TEST_F(LateCallsTest, CallsInTheSocketsThatBecomeFewerAreWhatAPauseHasLeft) {

@@ -7,6 +7,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
 #include "engine/parts.h"
 #include "gtest/gtest.h"
 #include "storage/base/api_error.h"
@@ -60,13 +61,12 @@ TEST_F(WriteGateTest, NewWritesAreServedUpToTheLimitWhileOthersAreParked) {
 
 TEST_F(WriteGateTest, ParkedWritesDoNotRunWhileTheDiskHangs) {
   Commit(WriteGate::kWritesMin);
-  absl::Notification ended;
-  std::atomic<bool> ran = false;
-  gate().Park([&] { ran = true, ended.Notify(); }, [&](const absl::Status&) { ended.Notify(); });
-  // The only request is refused after a while, as in an overload.
-  ended.WaitForNotification();
-  EXPECT_FALSE(ran);
-  EndCommits(WriteGate::kWritesMin);
+  absl::Notification ran;
+  gate().Park([&] { ran.Notify(); }, [](const absl::Status&) { FAIL(); });
+  EXPECT_FALSE(ran.WaitForNotificationWithTimeout(absl::Milliseconds(400))) << "else it runs after 150 ms";
+  EndCommits(1);
+  ran.WaitForNotification();
+  EndCommits(WriteGate::kWritesMin - 1);
 }
 
 TEST_F(WriteGateTest, InACrowdWritesAreServedUpToTheLimit) {
@@ -96,6 +96,10 @@ TEST_F(WriteGateTest, TheLimitGrowsWithTheRateAndTheTimeOfTheDisk) {
   EXPECT_NEAR(limit(100, 40'000, 1), 1600, 350);
   EXPECT_EQ(limit(1, 100'000, 1), int{WriteGate::kWritesMax});
   EXPECT_EQ(limit(1000, 100'000, 0.1), kMin) << "all of it is work of the processor";
+  // An hour with little to do, in which a batch took 10 ms and had 100 writes.
+  EXPECT_NEAR(static_cast<int>(WriteGate::LimitFor({3600 * kSecond, 100, 10'000, kSecond})), 400, 40);
+  // A batch that took half a second, most of it before.
+  EXPECT_LE(WriteGate::LimitFor({kSecond / 10, 10, 1000, kSecond / 2}), 400);
 }
 
 TEST_F(WriteGateTest, TooManyParkedWritesRefuseTheOldest) {
