@@ -7,7 +7,8 @@
 The bench measures the peak in closed loop, unless there is a --rate, and then loads the items and runs the load by a schedule: latencies count
 from the scheduled time. In turns, with pauses, a global index is built over all items and deleted again, and the database is backed up, the
 first time whole and then what is new. --pause 0: nothing of that. Prints how fast the items were loaded and what that wrote, the histogram of
-the bench, the number of calls over 100 ms, and how much went on beside it. Not a test: slowness is no failure.
+the bench, the number of calls over 100 ms, how often the disk alone took as long, and how much went on beside it. Not a test: slowness is no
+failure.
 """
 
 import argparse
@@ -33,8 +34,37 @@ COUNTERS = {
 }
 PEAK_SECONDS = 20
 ITEM_BYTES = 300
+PROBE_EVERY = 0.05
+STALL = 0.1
 # Backups that are kept: a directory of backups grows with each of them.
 BACKUPS_OF_A_DIRECTORY = 5
+
+
+class DiskProbe:
+    """Appends of 4 KiB with fdatasync on the disk of the data, a few each second: pauses of the disk itself."""
+
+    def __init__(self, directory):
+        self.seconds = []
+        self.stop = threading.Event()
+        self.file = open(directory / "probe", "wb", buffering=0)
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        while not self.stop.wait(PROBE_EVERY):
+            self.file.write(bytes(4096))
+            begin = time.monotonic()
+            os.fdatasync(self.file.fileno())
+            self.seconds.append(time.monotonic() - begin)
+
+    def end(self):
+        self.stop.set()
+        self.thread.join()
+        self.file.close()
+        values = sorted(self.seconds) or [0]
+        p50, p99 = (1000 * values[int(len(values) * part)] for part in (0.5, 0.99))
+        long = sum(value > STALL for value in values)
+        print(f"disk alone, {len(values)} appends with fdatasync: p50 {p50:.1f} ms, p99 {p99:.1f} ms, max {1000 * values[-1]:.0f} ms, "
+              f"{long} over {1000 * STALL:.0f} ms")
 
 
 class Beside:
@@ -175,13 +205,16 @@ def measure(options, directory):
         await_load(options, daemon, load, directory)
         before = counters(daemon)
         beside = Beside(options, daemon, load, directory)
+        probe = DiskProbe(directory)
         beside.thread.start()
+        probe.thread.start()
         printed, _ = load.communicate()
         grown = difference(counters(daemon), before)
         beside.stop.set()
         beside.thread.join()
         (out / "mixed.txt").write_text(printed)
         print(printed)
+        probe.end()
         if load.returncode != 0 or beside.error is not None:
             raise RuntimeError(f"the load ended with {load.returncode}; beside it: {beside.error}")
         print(f"indexes built: {seconds_text(beside.builds)}\nbackups: {seconds_text(beside.backup_seconds)}\n"
