@@ -390,7 +390,7 @@ LoadPhase OpenLoad::Closed(size_t calls, double seconds) {
   const int64_t end_ns = load.begin_ns + static_cast<int64_t>(seconds * kNsPerSecond);
   while (load.now_ns < end_ns) {
     while (load.under_way < calls && load.Start(load.now_ns)) ++load.phase.arrivals;
-    // Busy as in an open loop: two processors of a virtual machine may be one core, whose halves slow each other down.
+    // Without a wait, as in an open loop: answers are seen as soon, which is a higher peak.
     load.Poll(0);
   }
   load.EndArrivals();
