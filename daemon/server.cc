@@ -13,6 +13,7 @@
 #include "daemon/grpc/connection_acceptor.h"
 #include "daemon/grpc/health_service.h"
 #include "daemon/grpc/item_service.h"
+#include "daemon/grpc/late_calls.h"
 #include "daemon/grpc/listener_credentials.h"
 #include "daemon/grpc/stream_service.h"
 #include "daemon/grpc/unary_service.h"
@@ -44,9 +45,6 @@ namespace {
 
 // The API's limit of a request, plus room for the message around the items.
 constexpr int kRequestMaxBytes = (16 << 20) + (64 << 10);
-// Further calls wait in the client: answers that a client does not read must not accumulate without bound.
-// With as many answers of pages, one client does not use up the default memory budget.
-constexpr int kCallsPerConnectionMax = 256;
 // Threads of gRPC's own services, such as reflection: each of their streams has one.
 constexpr int kServiceThreadsMax = 64;
 // More than clients can send between two looks of the CallLedger.

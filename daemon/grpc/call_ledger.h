@@ -111,7 +111,7 @@ struct CallLimits {
   // The largest request.
   size_t request_bytes_max = 16 << 20;
   // Calls that a connection may cancel within an interval: all that it may have open, twice.
-  size_t cancelled_max = 512;
+  size_t cancelled_max = size_t{2} * kCallsPerConnectionMax;
 };
 
 struct CallLedgerCounts {

@@ -13,6 +13,7 @@ using engine::ParkedRequests;
 
 namespace {
 constexpr int64_t kMeanOf = 64;  // calls, about
+// The last kTicksLong of as many ticks, two seconds, have the long bound.
 constexpr uint64_t kTicksOfTrial = 1000;
 constexpr uint64_t kTicksLong = 3 * ParkedRequests::kWindowNs / ParkedRequests::kTickNs;
 }  // namespace
@@ -63,7 +64,8 @@ bool LateCalls::SeesCrowd(int64_t now_ns, Unread unread) {
   if (now_ns - looked_ns < kLookNs || !looked_ns_.compare_exchange_strong(looked_ns, now_ns, relaxed)) return false;
   const uint64_t call_bytes = static_cast<uint64_t>(recent_bytes_.load(relaxed) / kMeanOf) + kHeadBytes;
   const uint64_t crowd_bytes = kCrowd * call_bytes;
-  const uint64_t bytes = unread(kCallsOfConnection * call_bytes);
+  // If more bytes wait on a connection than its calls may have, it sends something else.
+  const uint64_t bytes = unread(kCallsPerConnectionMax * call_bytes);
   const uint64_t before = crowd_bytes_.exchange(bytes >= crowd_bytes ? bytes : 0, relaxed);
   return bytes >= crowd_bytes && before != 0 && bytes >= before && now_ns - looked_ns < kLooksWithinNs;
 }

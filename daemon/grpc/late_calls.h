@@ -20,6 +20,11 @@
 
 namespace armature::daemon {
 
+// Calls that a connection may have open, as gRPC is told. Further ones wait in the client: answers that a client does
+// not read must not accumulate without bound. With as many answers of pages, one client does not use up the default
+// memory budget.
+inline constexpr int kCallsPerConnectionMax = 256;
+
 // How late the calls that a connection sent at once were read. Part of what is known of the connection.
 //
 // Thread-safety: a race of two threads may have the question asked twice.
@@ -62,8 +67,6 @@ class LateCalls {
   static constexpr int64_t kLooksWithinNs = 3 * kLookNs;  // two looks in succession
   // The head of a call, at most, of a client that repeats most of it.
   static constexpr size_t kHeadBytes = 256;
-  // Calls that a connection may have open: if more bytes wait, it sends something else.
-  static constexpr uint64_t kCallsOfConnection = 256;
   // Later than most calls at half of the peak on a machine with other work: those that are parked keep an overload
   // going. The system counts in ticks of up to 4 ms.
   static constexpr int64_t kLateMs = 7;

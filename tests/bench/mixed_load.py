@@ -47,7 +47,7 @@ class DiskProbe:
         self.seconds = []
         self.stop = threading.Event()
         self.file = open(directory / "probe", "wb", buffering=0)
-        self.thread = threading.Thread(target=self.run)
+        self.thread = threading.Thread(target=self.run, daemon=True)
 
     def run(self):
         while not self.stop.wait(PROBE_EVERY):
@@ -79,7 +79,7 @@ class Beside:
         self.backup_seconds = []
         self.error = None
         self.stop = threading.Event()
-        self.thread = threading.Thread(target=self.run)
+        self.thread = threading.Thread(target=self.run, daemon=True)
 
     def run(self):
         try:

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "daemon/net/coarse_clock.h"
@@ -59,13 +62,16 @@ class FakeConnections final : public ConnectionTable {
   }
   size_t connections() const override { return counts.size(); }
   void Hasten() override { ++hastened; }
-  std::optional<int64_t> SinceReceivedMs(const std::string& /*peer*/) const override { return std::nullopt; }
-  uint64_t UnreadBytes(uint64_t /*most*/) const override { return 0; }
+  std::optional<int64_t> SinceReceivedMs(const std::string& peer) const override {
+    return peer == kOne ? since_received_ms : std::nullopt;
+  }
+  uint64_t UnreadBytes(uint64_t most) const override { return 100 * most; }
 
   std::map<std::string, TransferCounts> counts;
   std::vector<std::string> broken;
   std::vector<std::string> barred;
   int hastened = 0;
+  std::optional<int64_t> since_received_ms;
 };
 
 class CallLedgerTest : public testing::Test {
@@ -280,6 +286,20 @@ TEST_F(CallLedgerTest, TheEstimateEndsWithItsCalls) {
   }
   SweepAfter(0.1);
   EXPECT_EQ(budget_.held(), 0u);
+}
+
+TEST_F(CallLedgerTest, LateCallsWaitWhileManyAreUnread) {
+  ledger_.set_table(&table_);
+  const auto call = Call(kOne, CallPhase::kRunning);
+  const auto other = Call(kOther, CallPhase::kRunning);
+  EXPECT_FALSE(ledger_.MustWait(*call, 100)) << "not late";
+  table_.since_received_ms = LateCalls::kLateMs + 1;
+  const int64_t give_up_ns = CoarseNowNs() + 20 * kSecondNs;
+  while (!ledger_.MustWait(*call, 100)) {
+    ASSERT_LT(CoarseNowNs(), give_up_ns);
+    std::this_thread::yield();
+  }
+  EXPECT_FALSE(ledger_.MustWait(*other, 100));
 }
 
 TEST_F(CallLedgerTest, CallsAreBusyUntilSomeSweepsAfterTheirEnd) {
