@@ -55,6 +55,14 @@ absl::Status ParseDurability(const std::string& text, store::DatabaseOptions* op
   return FlagError("durability", text, "must be sync, os, or interval:<1 to 60000 milliseconds>");
 }
 
+absl::Status ParseIndexUpdates(const std::string& text, store::DatabaseOptions* options) {
+  if (text != "with_item" && text != "logged") {
+    return FlagError("index_updates", text, "must be with_item or logged");
+  }
+  options->index_updates = text == "logged" ? store::IndexUpdates::kLogged : store::IndexUpdates::kWithItem;
+  return absl::OkStatus();
+}
+
 // Parses a size such as "10G". False if `text` is not a size.
 bool ParseBytes(std::string_view text, uint64_t* bytes) {
   const char* const end = text.data() + text.size();
@@ -347,6 +355,7 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw, const Machine& machine) 
   config.tls = {raw.tls_cert, raw.tls_key, raw.tls_client_ca};
   config.audit_log = raw.audit_log;
   ARM_RETURN_IF_ERROR(ParseDurability(raw.durability, &config.database));
+  ARM_RETURN_IF_ERROR(ParseIndexUpdates(raw.index_updates, &config.database));
   ARM_RETURN_IF_ERROR(SizeMemory(raw, machine.memory_bytes, &config));
   if (raw.background_threads != 0) {
     ARM_RETURN_IF_ERROR(CheckRange("background_threads", raw.background_threads, 2, 256));

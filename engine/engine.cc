@@ -96,7 +96,10 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
                              page, std::move(done));
     }
   }
-  if (index->progress->applied() >= at_least) {
+  const ChangeSequence applied = index->build == nullptr
+                                     ? parts->database->change_log().AppliedBy(index->progress.get())
+                                     : index->progress->applied();
+  if (applied >= at_least) {
     return ReadNow(parts, std::move(context), *plan, page, std::move(done));
   }
   if (const ChangeSequence last = parts->database->change_log().watermark(); at_least > last) {

@@ -24,10 +24,12 @@ namespace {
 
 constexpr size_t kRunRecordsMax = 4096;
 constexpr size_t kRunBytesMax = 4 << 20;
-// Number of applied records after which the log is trimmed. Trimming is a range delete: rare enough to be cheap,
-// frequent enough to keep the log short.
-constexpr size_t kTrimRecordsWhenDrained = 256;
+// Number of applied records, or the bytes of their rows, after which the log is trimmed. Trimming is a range delete:
+// frequent enough to keep the log short, and rare enough to be cheap, since the reads after it sort the ranges that
+// were deleted from a memtable.
+constexpr size_t kTrimRecordsWhenDrained = 4096;
 constexpr size_t kTrimRecordsWhenBusy = 16'384;
+constexpr size_t kTrimBytes = 4 << 20;
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
 using Indexes = std::vector<const store::Index*>;
@@ -294,6 +296,7 @@ GsiApplier::Turn GsiApplier::RunTable(TableId table_id, bool retries) {
   }
   const ChangeSequence up_to = database_->change_log().watermark();
   size_t records = 0;
+  size_t bytes = 0;
   for (const Indexes& group : GroupsOf(*table, retries)) {
     const absl::StatusOr<store::ChangeLog::ReadOutcome> outcome = RunGroup(snapshot, table_id, group, up_to);
     for (const store::Index* const index : group) index->progress->set_stalled(!outcome.ok());
@@ -303,8 +306,9 @@ GsiApplier::Turn GsiApplier::RunTable(TableId table_id, bool retries) {
     }
     turn.drained = turn.drained && outcome->drained;
     records += outcome->records;
+    bytes += outcome->bytes;
   }
-  turn.failed.Update(MaybeTrim(*table, records, turn.drained && turn.failed.ok()));
+  turn.failed.Update(MaybeTrim(*table, records, bytes, turn.drained && turn.failed.ok()));
   return turn;
 }
 
@@ -334,16 +338,18 @@ absl::StatusOr<store::ChangeLog::ReadOutcome> GsiApplier::RunGroup(
   return outcome;
 }
 
-absl::Status GsiApplier::MaybeTrim(const store::Table& table, size_t records, bool drained) {
+absl::Status GsiApplier::MaybeTrim(const store::Table& table, size_t records, size_t bytes, bool drained) {
   std::optional<ChangeSequence> through;
   {
     const absl::MutexLock lock(&mutex_);
     Trims& trims = trims_[table.descriptor.id];
-    trims.untrimmed += records;
-    if (trims.untrimmed < (drained ? kTrimRecordsWhenDrained : kTrimRecordsWhenBusy)) return absl::OkStatus();
+    trims.records += records;
+    trims.bytes += bytes;
+    const size_t records_max = drained ? kTrimRecordsWhenDrained : kTrimRecordsWhenBusy;
+    if (trims.records < records_max && trims.bytes < kTrimBytes) return absl::OkStatus();
     through = AppliedByAll(table);
     if (!through.has_value() || *through <= trims.through) return absl::OkStatus();
-    trims = {0, *through};
+    trims = {.through = *through};
   }
   return database_->change_log().Trim(table.descriptor.id, *through);
 }

@@ -80,7 +80,7 @@ class GsiApplier : public store::ChangeConsumer {
   absl::StatusOr<store::ChangeLog::ReadOutcome> RunGroup(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
                                                          TableId table, const std::vector<const store::Index*>& indexes,
                                                          ChangeSequence up_to);
-  absl::Status MaybeTrim(const store::Table& table, size_t records, bool drained);
+  absl::Status MaybeTrim(const store::Table& table, size_t records, size_t bytes, bool drained);
 
   store::Database* const database_;
   absl::Mutex mutex_;
@@ -92,10 +92,11 @@ class GsiApplier : public store::ChangeConsumer {
   // Tables with stalled indexes, and the time (MonotonicNs) of the next attempt.
   absl::flat_hash_map<TableId, int64_t> retry_at_ns_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  // Position up to which a table's log was trimmed, and records applied since.
+  // Position up to which a table's log was trimmed, and what was applied since.
   struct Trims {
-    size_t untrimmed = 0;
-    ChangeSequence through;
+    size_t records = 0;
+    size_t bytes = 0;
+    ChangeSequence through = {};
   };
   absl::flat_hash_map<TableId, Trims> trims_ ABSL_GUARDED_BY(mutex_);
   const size_t threads_count_;

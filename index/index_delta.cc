@@ -252,7 +252,9 @@ void RecordGlobalIndexChanges(const store::Table& table, std::string_view base_k
       recorded.put_item = &change.put_item;
       row_bytes += change.put_key->size() + change.put_item.stored_bytes();
     }
-    if (change.index->progress != nullptr) unit->AddToBacklog(&change.index->progress->backlog(), row_bytes);
+    if (change.index->progress == nullptr) continue;
+    unit->AddIndexChange({change.index->descriptor.id, change.index->keyspace, &change.index->progress->backlog(),
+                          row_bytes, /*is_built=*/change.index->build == nullptr});
   }
   unit->SetChangeRecord(table.descriptor.id, codec::EncodeItemChange(record));
 }

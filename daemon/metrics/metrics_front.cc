@@ -124,6 +124,8 @@ void AddCommits(const store::CommitterCounters& commits, uint64_t change_sequenc
   set->AddHistogram("armature_commit_batch_units", bounds, commits.sizes, static_cast<double>(commits.units));
   set->AddTimes("armature_commit_duration_seconds", commits.write_times);
   set->Add("armature_commit_bytes_total", commits.bytes);
+  set->Add("armature_commit_index_changes_total", commits.index_changes_with_item);
+  set->Add("armature_commit_logged_index_changes_total", commits.index_changes_logged);
   set->Add("armature_commit_queue_units", commits.queue_commits);
   set->Add("armature_commit_queue_bytes", commits.queue_bytes);
   set->Add("armature_change_sequence", change_sequence);

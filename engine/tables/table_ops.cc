@@ -30,9 +30,11 @@ void AppendStatus(const store::ChangeLog& log, const store::Table& table, std::v
       status.table_item_count = TotalsOf(table.data).item_count;
       if (index.build != nullptr) status.build = index.build->state();
       if (const std::optional<Backlog> backlog = BacklogOf(index)) {
-        status.applied_sequence = index.progress->applied().value();
-        status.is_stalled = index.progress->is_stalled();
         status.log_sequence = log.watermark().value();
+        const ChangeSequence applied =
+            index.build == nullptr ? log.AppliedBy(index.progress.get()) : index.progress->applied();
+        status.applied_sequence = applied.value();
+        status.is_stalled = index.progress->is_stalled();
         status.backlog = *backlog;
       }
       statuses.push_back(std::move(status));

@@ -225,7 +225,7 @@ void TakeBackTotals(const WriteUnit& unit) {
 absl::Status Database::CommitConsumed(const WriteUnit& unit, TableId table,
                                       const std::vector<std::pair<IndexId, ChangeSequence>>& cursors) {
   ARM_RETURN_IF_ERROR(impl_->families->MakeFor(unit));
-  rocksdb::WriteBatch batch;
+  rocksdb::WriteBatch batch(unit.batch_bytes() + 32 * cursors.size());
   rocksdb::ColumnFamilyHandle* const meta = impl_->rocks->meta()->handle();
   AddRowsAndTotals(unit, meta, &batch);
   for (const auto& [index, cursor] : cursors) {

@@ -17,6 +17,10 @@ namespace armature::store {
 // process loses none. kOs: after the write; the operating system decides when to sync.
 enum class Durability : uint8_t { kSync, kInterval, kOs };
 
+// How changes of global indexes are written. kWithItem: in the batch of the item, wherever no earlier change of the
+// index waits (commit/index_rows.h). kLogged: always as records of the change log, for the applier.
+enum class IndexUpdates : uint8_t { kWithItem, kLogged };
+
 // Disk space withheld from clients: the smaller of `bytes` and `percent` of the disk.
 struct DiskReserve {
   uint64_t bytes = 0;
@@ -34,6 +38,7 @@ struct DatabaseOptions {
   std::string path;                // data directory in it
   Durability durability = Durability::kSync;
   int64_t sync_interval_ms = 100;  // kInterval only; at least 1
+  IndexUpdates index_updates = IndexUpdates::kWithItem;
   // Size of the block cache: data, index and filter blocks of all families.
   size_t cache_bytes = size_t{256} << 20;
   // Memtables are flushed when the write-ahead log that they keep alive exceeds this size.

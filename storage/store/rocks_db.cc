@@ -86,9 +86,10 @@ absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, 
 }
 
 rocksdb::ColumnFamilyOptions RocksDb::MakeFamilyOptions(std::string_view name) const {
-  rocksdb::ColumnFamilyOptions family = IsLogFamilyName(name)    ? MakeLogFamilyOptions(options_, cache_)
-                                        : IsDataFamilyName(name) ? MakeTableFamilyOptions(options_, cache_)
-                                                                 : MakeDataFamilyOptions(options_, cache_);
+  const bool is_read_by_writes = IsDataFamilyName(name) || name == kMetaFamily;
+  rocksdb::ColumnFamilyOptions family = IsLogFamilyName(name) ? MakeLogFamilyOptions(options_, cache_)
+                                        : is_read_by_writes   ? MakeTableFamilyOptions(options_, cache_)
+                                                              : MakeDataFamilyOptions(options_, cache_);
   if (IsTableFamilyName(name)) family.memtable_factory = collapsing_memtables_;
   if (replayed_memtable_bytes_ > 0) {
     // The filter's size is a fraction of this.
@@ -563,36 +564,6 @@ void AddRows(const WriteUnit& unit, rocksdb::WriteBatch* batch) {
       batch->Put(handle, ToSlice(unit.key(op)), ToSlice(unit.value(op)));
     } else if (op.kind == WriteUnit::OpKind::kDelete && handle != nullptr) {
       batch->Delete(handle, ToSlice(unit.key(op)));
-    }
-  }
-}
-
-bool SortedRows::Row::operator<(const Row& other) const {
-  if (family != other.family) return std::less<>()(family, other.family);
-  if (key_front != other.key_front) return key_front < other.key_front;
-  return key < other.key;
-}
-
-void SortedRows::Add(const WriteUnit& unit) {
-  for (const WriteUnit::Op& op : unit.ops()) {
-    if (op.kind == WriteUnit::OpKind::kCounter) continue;
-    const std::string_view key = unit.key(op);
-    uint64_t front = 0;
-    for (size_t i = 0; i < sizeof(front); ++i) front = front << 8 | (i < key.size() ? static_cast<uint8_t>(key[i]) : 0);
-    rows_.push_back({op.family, front, key, unit.value(op), op.kind == WriteUnit::OpKind::kDelete});
-  }
-}
-
-void SortedRows::AddTo(rocksdb::WriteBatch* batch) {
-  std::stable_sort(rows_.begin(), rows_.end());
-  for (const Row& row : rows_) {
-    rocksdb::ColumnFamilyHandle* const handle = row.family->handle();
-    if (!row.is_delete) {
-      // RocksDB would take null for its default family.
-      CHECK(handle != nullptr) << row.family->name() << " is written before it is made";
-      batch->Put(handle, ToSlice(row.key), ToSlice(row.value));
-    } else if (handle != nullptr) {
-      batch->Delete(handle, ToSlice(row.key));
     }
   }
 }

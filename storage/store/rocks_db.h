@@ -215,30 +215,6 @@ class RocksDb {
 // Adds the puts and deletes of `unit` to `batch`, not its counters. The families of the puts are made.
 void AddRows(const WriteUnit& unit, rocksdb::WriteBatch* batch);
 
-// The rows of several units, in the order of families and keys; rows of equal keys in the order of the units. RocksDB
-// finds the place of a row in its memtable by way of the row before it, in a fraction of the time if that is near.
-//
-// Thread-safety: owned by one thread. Lifetime: the units outlive it.
-class SortedRows {
- public:
-  void Add(const WriteUnit& unit);
-  // Adds all rows to `batch`. Call it once.
-  void AddTo(rocksdb::WriteBatch* batch);
-
- private:
-  struct Row {
-    ColumnFamily* family;
-    uint64_t key_front;  // the first bytes of the key, which order most keys
-    std::string_view key;
-    std::string_view value;
-    bool is_delete;
-
-    bool operator<(const Row& other) const;
-  };
-
-  std::vector<Row> rows_;
-};
-
 template <class Fn>
 absl::Status RocksDb::ForEachWithPrefix(const ColumnFamily& family, std::string_view prefix, Fn fn) {
   rocksdb::ColumnFamilyHandle* const handle = family.handle();

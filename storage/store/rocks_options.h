@@ -24,12 +24,13 @@ class DiskSpace;
 // With the files of `options.volume`.
 rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options);
 
-// For rows of indexes and for the catalog: point reads and ranges.
+// For rows of indexes: point reads and ranges.
 rocksdb::ColumnFamilyOptions MakeDataFamilyOptions(const DatabaseOptions& options,
                                                    const std::shared_ptr<rocksdb::Cache>& cache);
 
-// For rows of tables. Every write reads the row that it replaces, which is rarely in the memtable. A memtable filter
-// avoids that search, which costs more than the rest of a read that finds nothing.
+// For rows of tables, and for the catalog, which has the tokens of requests. Every write reads the row that it replaces,
+// and a transaction its token, which are rarely in the memtable. A memtable filter avoids that search, which costs more
+// than the rest of a read that finds nothing.
 rocksdb::ColumnFamilyOptions MakeTableFamilyOptions(const DatabaseOptions& options,
                                                     const std::shared_ptr<rocksdb::Cache>& cache);
 

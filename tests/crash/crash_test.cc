@@ -50,7 +50,7 @@ class FaultPoint {
 
 class CrashTest : public DaemonTest {
  protected:
-  CrashTest() : rng_(PrintedTestSeed()) {}
+  explicit CrashTest(const std::vector<std::string>& flags = {}) : DaemonTest(flags), rng_(PrintedTestSeed()) {}
 
   int64_t Between(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(rng_); }
 
@@ -171,6 +171,12 @@ TEST_F(CrashTest, KeepsEveryAcknowledgedWriteWhenKilledAtRandom) {
 
 class FaultPointTest : public CrashTest, public testing::WithParamInterface<const char*> {
  protected:
+  FaultPointTest() : CrashTest(FlagsFor(GetParam())) {}
+  // The applier has work while changes of indexes are logged.
+  static std::vector<std::string> FlagsFor(std::string_view point) {
+    if (point.starts_with("applier.")) return {"--index_updates=logged"};
+    return {};
+  }
   void SetUp() override { SkipWithoutFaultPoints(); }
 };
 

@@ -99,7 +99,8 @@ class InspectTest(unittest.TestCase):
         cls.killed = pathlib.Path(directory.name) / "killed"
         cls.stopped = pathlib.Path(directory.name) / "stopped"
         cls.items = [item(number) for number in range(ROWS) if number % 10 != 9]
-        with Daemon(PATHS.armatured, data_dir=cls.stopped) as daemon:
+        # With records in the change log.
+        with Daemon(PATHS.armatured, "--index_updates=logged", data_dir=cls.stopped) as daemon:
             cls.write(daemon)
             refused = cls.run_inspect("directory", "--data-dir", cls.stopped)
             cls.while_running = refused

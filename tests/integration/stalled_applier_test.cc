@@ -52,7 +52,7 @@ class Barrier {
 
 class StalledApplierTest : public Barrier, public DaemonTest {
  protected:
-  StalledApplierTest() : DaemonTest({"--gsi_backlog_max=" + std::to_string(kBacklogMax)}) {
+  StalledApplierTest() : DaemonTest({"--index_updates=logged", "--gsi_backlog_max=" + std::to_string(kBacklogMax)}) {
     for (const char* const table : {"indexed", "another"}) {
       Create(std::string(R"({"TableName": ")") + table + R"(", "BillingMode": "PAY_PER_REQUEST",
         "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "color", "AttributeType": "S"}],

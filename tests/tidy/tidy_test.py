@@ -74,7 +74,7 @@ BANNED = (
     (
         re.compile(r"#include <rocksdb/|#include \"rocksdb/"),
         ("storage/store", "storage/rados", "tests/unit/store", "tests/rados", "tests/bench/rocksdb_floor.cc",
-         "tests/bench/grpc_floor.cc", "tests/bench/floor_rows.h", "tests/bench/floor_rows.cc"),
+         "tests/bench/memtable_bench.cc", "tests/bench/grpc_floor.cc", "tests/bench/floor_rows.h", "tests/bench/floor_rows.cc"),
         "RocksDB stays in storage/store and in volumes",
     ),
     (

@@ -19,6 +19,8 @@
 #include "storage/base/strings.h"
 #include "storage/base/thread_pool.h"
 #include "storage/model/wire.h"
+#include "storage/store/commit/index_rows.h"
+#include "storage/store/commit/sorted_rows.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log/change_log.h"
 #include "storage/store/log/index_backlog.h"
@@ -63,16 +65,26 @@ absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamil
 // Merges write units into one RocksDB batch. One object per batch, used by the writing thread.
 class Committer::BatchBuilder {
  public:
-  // `syncs`: the batch is synced before it is acknowledged.
-  BatchBuilder(RocksDb* db, SequenceTickets* tickets, uint64_t counter_max, bool syncs)
-      : db_(db), tickets_(tickets), counter_max_(counter_max) {
+  // `syncs`: the batch is synced before it is acknowledged. `bytes`: how large it may become, so that it need not grow.
+  // `stored_sequence`: the last one that is known to be stored.
+  BatchBuilder(RocksDb* db, SequenceTickets* tickets, ChangeSequence stored_sequence, const DatabaseOptions& options,
+               bool syncs, size_t bytes)
+      : db_(db),
+        tickets_(tickets),
+        stored_sequence_(stored_sequence),
+        counter_max_(options.item_collection_bytes_max),
+        batch_(bytes),
+        index_rows_(options.index_updates == IndexUpdates::kWithItem) {
     if (!syncs) batch_.PutLogData(EncodeSyncMark({db->synced_log(), /*is_unsynced_acknowledged=*/true}));
   }
 
-  // Adds all units of one commit except their change records, or nothing on error.
-  absl::Status Add(const std::vector<WriteUnit>& units) {
-    ARM_RETURN_IF_ERROR(AddToCounters(units));
-    for (const WriteUnit& unit : units) AddRowsAndTotals(unit);
+  // Adds all units of one commit except the change records that are to be logged, or nothing on error.
+  absl::Status Add(std::vector<WriteUnit>* units) {
+    ARM_RETURN_IF_ERROR(AddToCounters(*units));
+    for (WriteUnit& unit : *units) {
+      AddRowsAndTotals(unit);
+      if (unit.has_record() && index_rows_.Add(unit, &rows_, &stats_)) unit.LeaveOutChangeRecord();
+    }
     return absl::OkStatus();
   }
 
@@ -87,7 +99,7 @@ class Committer::BatchBuilder {
   void AddRecord(const WriteUnit& unit, ChangeSequence sequence) {
     batch_.Put(db_->log()->handle(), LogKey(unit.record_table(), sequence), unit.record());
     if (tables_.empty() || tables_.back() != unit.record_table()) tables_.push_back(unit.record_table());
-    for (const WriteUnit::BacklogOp& op : unit.backlogs()) {
+    for (const WriteUnit::IndexOp& op : unit.index_ops()) {
       Waiting& waiting = waiting_[op.backlog];
       waiting.last = sequence;
       ++waiting.load.records;
@@ -104,7 +116,7 @@ class Committer::BatchBuilder {
 
   // Adds the rows, counters, totals and last sequence of the whole batch. From then on RollBack undoes the totals in
   // memory.
-  void Finish(bool has_records) {
+  void Finish() {
     rows_.AddTo(&batch_);
     for (const auto& [place, counter] : counters_) {
       const auto& [family, key] = place;
@@ -122,9 +134,9 @@ class Committer::BatchBuilder {
       batch_.Put(db_->meta()->handle(), StatsKey(stats->family_name()),
                  EncodeStats(StatsDelta{stats->items(), stats->bytes()}));
     }
-    if (has_records) {
-      batch_.Put(db_->meta()->handle(), ToSlice(kSequenceKey), EncodeU64(tickets_->last_taken().value()));
-    }
+    const ChangeSequence last = tickets_->last_taken();
+    // A batch that failed has taken sequences, too, and later answers may name them.
+    if (last != stored_sequence_) batch_.Put(db_->meta()->handle(), ToSlice(kSequenceKey), EncodeU64(last.value()));
   }
 
   void RollBack() {
@@ -133,6 +145,7 @@ class Committer::BatchBuilder {
 
   rocksdb::WriteBatch* batch() { return &batch_; }
   const std::vector<TableId>& tables() const { return tables_; }
+  const IndexRows& index_rows() const { return index_rows_; }
 
  private:
   using CounterPlace = std::pair<ColumnFamily*, std::string>;
@@ -190,18 +203,25 @@ class Committer::BatchBuilder {
 
   RocksDb* const db_;
   SequenceTickets* const tickets_;
+  const ChangeSequence stored_sequence_;
   const uint64_t counter_max_;
   rocksdb::WriteBatch batch_;
+  IndexRows index_rows_;
   SortedRows rows_;
   std::map<CounterPlace, Counter> counters_;
-  absl::flat_hash_map<KeyspaceStats*, StatsDelta> stats_;
+  TotalsChange stats_;
   absl::flat_hash_map<IndexBacklog*, Waiting> waiting_;
   std::vector<TableId> tables_;
 };
 
 Committer::Committer(const DatabaseOptions& options, RocksDb* db, SequenceTickets* tickets, ChangeLog* log,
                      StreamLog* streams)
-    : options_(options), db_(db), tickets_(tickets), log_(log), streams_(streams) {
+    : options_(options),
+      db_(db),
+      tickets_(tickets),
+      log_(log),
+      streams_(streams),
+      stored_sequence_(tickets->last_taken()) {
   callback_thread_ = std::thread([this] { CallbackLoop(); });
   write_thread_ = std::thread([this] { WriteLoop(); });
   if (options_.durability == Durability::kInterval) sync_thread_ = std::thread([this] { SyncLoop(); });
@@ -310,6 +330,8 @@ CommitterCounters Committer::counters() const {
   const absl::MutexLock lock(&mutex_);
   CommitterCounters counters = counters_;
   counters.write_times = write_times_.counts();
+  counters.index_changes_with_item = index_changes_with_item_.load(std::memory_order_relaxed);
+  counters.index_changes_logged = index_changes_logged_.load(std::memory_order_relaxed);
   counters.queue_commits = queue_.size();
   counters.queue_bytes = commits_.bytes + answers_.bytes;
   return counters;
@@ -345,12 +367,16 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
 
 void Committer::WriteBatch(std::vector<Pending>& pending) {
   const bool syncs = options_.durability == Durability::kSync;
-  BatchBuilder builder(db_, tickets_, options_.item_collection_bytes_max, syncs);
+  size_t bytes = 0;
+  for (const Pending& p : pending) {
+    for (const WriteUnit& unit : p.units) bytes += unit.batch_bytes();
+  }
+  BatchBuilder builder(db_, tickets_, stored_sequence_, options_, syncs, bytes);
   uint64_t records = 0;
   bool any = false;
   bool has_stream_records = false;
   for (Pending& p : pending) {
-    if (absl::Status refused = builder.Add(p.units); !refused.ok()) {
+    if (absl::Status refused = builder.Add(&p.units); !refused.ok()) {
       p.answer = std::move(refused);
       continue;
     }
@@ -374,7 +400,8 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
     }
     p.answer = ChangeSequence(next - 1);
   }
-  builder.Finish(records > 0);
+  builder.Finish();
+  const ChangeSequence last = tickets_->last_taken();
   ARM_FAULT_POINT("committer.before_write");
   const int64_t start_ns = MonotonicNs();
   const absl::Status status = db_->Write(builder.batch(), syncs, "commit");
@@ -392,7 +419,12 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
     FailQueue(failure, &pending);
   }
   if (status.ok() && stream_batch.has_value()) stream_batch->Written();
-  if (status.ok()) builder.CountBacklogs();
+  if (status.ok()) {
+    builder.CountBacklogs();
+    stored_sequence_ = last;
+    index_changes_with_item_.fetch_add(builder.index_rows().added(), std::memory_order_relaxed);
+    index_changes_logged_.fetch_add(builder.index_rows().logged(), std::memory_order_relaxed);
+  }
   if (records > 0) tickets_->Release(first);
   if (status.ok() && stream_batch.has_value()) stream_batch->Readable();
   if (status.ok() && !builder.tables().empty()) log_->NotifyAppended(builder.tables());

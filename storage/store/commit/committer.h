@@ -4,6 +4,7 @@
 // Group commit: one thread merges all queued write units into one batch and writes it with one fsync.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -64,6 +65,9 @@ struct CommitterCounters {
   uint64_t bytes = 0;
   std::array<uint64_t, kSizeBounds + 1> sizes = {};  // number of batches per bucket
   TimeHistogram::Counts write_times;                 // time per batch, including its fsync
+  // Changes of global indexes: written with their items, or as change records for the applier.
+  uint64_t index_changes_with_item = 0;
+  uint64_t index_changes_logged = 0;
   size_t queue_commits = 0;
   size_t queue_bytes = 0;
 };
@@ -158,6 +162,7 @@ class Committer {
   SequenceTickets* const tickets_;
   ChangeLog* const log_;
   StreamLog* const streams_;
+  ChangeSequence stored_sequence_;  // of the last batch that was written; for the writing thread
 
   mutable absl::Mutex mutex_;
   absl::CondVar work_;
@@ -174,6 +179,8 @@ class Committer {
   bool writer_done_ ABSL_GUARDED_BY(mutex_) = false;
   CommitterCounters counters_ ABSL_GUARDED_BY(mutex_);
   TimeHistogram write_times_;
+  std::atomic<uint64_t> index_changes_with_item_ = 0;
+  std::atomic<uint64_t> index_changes_logged_ = 0;
 
   std::thread sync_thread_;
   std::thread callback_thread_;

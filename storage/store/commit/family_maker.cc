@@ -18,13 +18,27 @@ constexpr int64_t kHeldRetryMs = 50;
 // A deletion needs no family: there is nothing to delete in one that is not made.
 bool NeedsFamily(const WriteUnit::Op& op) { return op.kind != WriteUnit::OpKind::kDelete && !op.family->is_made(); }
 
-bool LacksFamily(const WriteUnit& unit) { return std::any_of(unit.ops().begin(), unit.ops().end(), NeedsFamily); }
+// The applier makes the family of an index whose changes are logged.
+bool IndexNeedsFamily(const WriteUnit::IndexOp& op) { return op.is_built && !op.keyspace.family->is_made(); }
 
-bool LackFamily(const std::vector<WriteUnit>& units) { return std::any_of(units.begin(), units.end(), LacksFamily); }
+bool LacksFamily(const WriteUnit& unit, IndexUpdates updates) {
+  return std::any_of(unit.ops().begin(), unit.ops().end(), NeedsFamily) ||
+         (updates == IndexUpdates::kWithItem &&
+          std::any_of(unit.index_ops().begin(), unit.index_ops().end(), IndexNeedsFamily));
+}
 
-void AddLacking(const WriteUnit& unit, std::set<std::string>* names) {
+bool LackFamily(const std::vector<WriteUnit>& units, IndexUpdates updates) {
+  return std::any_of(units.begin(), units.end(),
+                     [updates](const WriteUnit& unit) { return LacksFamily(unit, updates); });
+}
+
+void AddLacking(const WriteUnit& unit, IndexUpdates updates, std::set<std::string>* names) {
   for (const WriteUnit::Op& op : unit.ops()) {
     if (NeedsFamily(op)) names->insert(op.family->name());
+  }
+  if (updates == IndexUpdates::kLogged) return;
+  for (const WriteUnit::IndexOp& op : unit.index_ops()) {
+    if (IndexNeedsFamily(op)) names->insert(op.keyspace.family->name());
   }
 }
 
@@ -71,8 +85,9 @@ std::optional<CommitEpoch> FamilyMaker::CommitAll(std::vector<WriteUnit> units, 
 std::vector<std::optional<CommitEpoch>> FamilyMaker::CommitEach(std::vector<Commitment> commitments) {
   db_->CountClientWrites(commitments.size());
   const bool all_pass = held_.load(std::memory_order_acquire) == 0 &&
-                        std::none_of(commitments.begin(), commitments.end(),
-                                     [](const Commitment& each) { return LacksFamily(each.unit); });
+                        std::none_of(commitments.begin(), commitments.end(), [this](const Commitment& each) {
+                          return LacksFamily(each.unit, options_.index_updates);
+                        });
   if (all_pass) return committer_->CommitEach(std::move(commitments));
   std::vector<std::optional<CommitEpoch>> queued(commitments.size());
   std::vector<Commitment> passing;
@@ -99,14 +114,14 @@ std::vector<std::optional<CommitEpoch>> FamilyMaker::CommitEach(std::vector<Comm
 
 absl::Status FamilyMaker::MakeFor(const WriteUnit& unit) {
   std::set<std::string> names;
-  AddLacking(unit, &names);
+  AddLacking(unit, options_.index_updates, &names);
   return names.empty() ? absl::OkStatus() : db_->CreateFamilies({names.begin(), names.end()});
 }
 
 bool FamilyMaker::Hold(std::vector<WriteUnit>* units, CommitCallback* done, const CommitTerms& terms,
                        absl::Status* refused) {
   // A commit that must stay behind one that waits was made after it, and sees that it is held.
-  const bool lacks = LackFamily(*units);
+  const bool lacks = LackFamily(*units, options_.index_updates);
   if (!lacks && held_.load(std::memory_order_acquire) == 0) return false;
   const size_t bytes = BytesOf(*units) + terms.held_bytes;
   if (lacks) {
@@ -167,7 +182,7 @@ void FamilyMaker::PassOn(std::vector<Waiting> group) {
   for (const Waiting& each : group) {
     bytes += each.bytes;
     for (const WriteUnit& unit : each.units) {
-      AddLacking(unit, &names);
+      AddLacking(unit, options_.index_updates, &names);
       for (const WriteUnit::Op& op : unit.ops()) {
         if (op.family->is_of_table()) ++passed[op.family];
       }
@@ -185,7 +200,7 @@ void FamilyMaker::PassOn(std::vector<Waiting> group) {
   const size_t count = group.size();
   std::vector<Commitment> singles;  // queued together
   for (Waiting& each : group) {
-    if (LackFamily(each.units)) {
+    if (LackFamily(each.units, options_.index_updates)) {
       std::move(each.done)(made);
     } else if (each.units.size() == 1) {
       singles.push_back({std::move(each.units.front()), std::move(each.done), each.terms});

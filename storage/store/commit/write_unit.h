@@ -40,9 +40,13 @@ class WriteUnit {
     StatsDelta delta;
   };
 
-  struct BacklogOp {
+  // A global index that the change record changes.
+  struct IndexOp {
+    IndexId index;
+    Keyspace keyspace;
     IndexBacklog* backlog;
-    uint64_t bytes;
+    uint64_t bytes;  // of its rows
+    bool is_built;   // false while it is under construction
   };
 
   // `pin` keeps column families alive. Usually it is the table that the request has pinned.
@@ -84,18 +88,23 @@ class WriteUnit {
     stream_slot_ = slot;
     stream_record_ = std::move(record);
   }
-  // The unit's record changes an index by `bytes` of rows, and counts in `backlog` once committed. Once per index.
-  void AddToBacklog(IndexBacklog* backlog, uint64_t bytes) { backlogs_.push_back({backlog, bytes}); }
+  // An index of the change record: the record counts in its backlog if it is logged. Once per index.
+  void AddIndexChange(const IndexOp& op) { index_ops_.push_back(op); }
+  // The index rows of the change record are written with the unit, so the record is not logged.
+  void LeaveOutChangeRecord() { record_is_left_out_ = true; }
 
   bool empty() const { return ops_.empty() && record_.empty() && stream_record_.empty(); }
   // Memory held, for the limits of the commit queue.
   size_t byte_size() const { return bytes_.size() + record_.size() + stream_record_.size() + 64; }
 
+  // Its bytes in a batch of RocksDB, or some more: each row has a type, a family and two lengths.
+  size_t batch_bytes() const { return byte_size() + 16 * (ops_.size() + stats_.size()); }
+
   // Read by the committer.
   const std::vector<Op>& ops() const { return ops_; }
   const std::vector<StatsOp>& stats() const { return stats_; }
-  const std::vector<BacklogOp>& backlogs() const { return backlogs_; }
-  bool has_record() const { return !record_.empty(); }
+  const std::vector<IndexOp>& index_ops() const { return index_ops_; }
+  bool has_record() const { return !record_.empty() && !record_is_left_out_; }
   TableId record_table() const { return record_table_; }
   const std::string& record() const { return record_; }
   bool has_stream_record() const { return !stream_record_.empty(); }
@@ -106,8 +115,9 @@ class WriteUnit {
   bool has_counters() const {
     return std::any_of(ops_.begin(), ops_.end(), [](const Op& op) { return op.kind == OpKind::kCounter; });
   }
-  // True if the unit takes a sequence of its own.
-  bool has_sequence() const { return has_record() || has_stream_record(); }
+  // True if the unit takes a sequence of its own: also if the change record is left out, so that each write of an index
+  // has its position.
+  bool has_sequence() const { return !record_.empty() || has_stream_record(); }
   std::string_view key(const Op& op) const { return std::string_view(bytes_).substr(op.key_offset, op.key_size); }
   std::string_view value(const Op& op) const { return std::string_view(bytes_).substr(op.value_offset, op.value_size); }
 
@@ -123,9 +133,10 @@ class WriteUnit {
   std::string bytes_;
   std::vector<Op> ops_;
   std::vector<StatsOp> stats_;
-  std::vector<BacklogOp> backlogs_;
+  std::vector<IndexOp> index_ops_;
   TableId record_table_;
   std::string record_;
+  bool record_is_left_out_ = false;
   StreamId stream_;
   uint8_t stream_slot_ = 0;
   std::string stream_record_;

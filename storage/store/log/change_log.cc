@@ -115,16 +115,15 @@ absl::StatusOr<ChangeLog::ReadOutcome> ChangeLog::Read(
   options.iterate_upper_bound = &upper_slice;
   ReadOutcome outcome;
   outcome.read_through = after;
-  size_t bytes = 0;
   const std::unique_ptr<rocksdb::Iterator> it(db_->db()->NewIterator(options, db_->log()->handle()));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
-    if (outcome.records == records_max || bytes >= bytes_max) return outcome;
+    if (outcome.records == records_max || outcome.bytes >= bytes_max) return outcome;
     const std::optional<ChangeSequence> sequence = SequenceOfLogKey(ToView(it->key()));
     if (!sequence.has_value()) return DataLossError("log: a key is not 12 bytes long");
     ARM_ASSIGN_OR_RETURN(const size_t made, fn(*sequence, ToView(it->value())));
     outcome.read_through = *sequence;
     ++outcome.records;
-    bytes += made;
+    outcome.bytes += made;
   }
   ARM_RETURN_IF_ERROR(FromRocks(it->status(), Cat("read change log of table ", table.value())));
   outcome.read_through = std::max(up_to, after);

@@ -3,6 +3,7 @@
 
 // The durable change log behind global indexes, and its consumers' progress.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -125,6 +126,12 @@ class ChangeLog {
   ChangeSequence watermark() const { return tickets_->watermark(); }
   // The last sequence of earlier runs of the process.
   ChangeSequence opened_at() const { return opened_at_; }
+  // All changes up to this sequence are in the index of `progress`, which is built: the end of the log, if no record of
+  // it waits, because other changes are written with their items.
+  ChangeSequence AppliedBy(IndexProgress* progress) const {
+    const ChangeSequence end = watermark();  // before the look at the backlog, which counts all records up to it
+    return progress->backlog().is_empty() ? std::max(end, progress->applied()) : progress->applied();
+  }
   // The highest sequence handed out. No change visible in a table has a higher one.
   ChangeSequence last_taken() const { return tickets_->last_taken(); }
 
@@ -133,6 +140,7 @@ class ChangeLog {
     ChangeSequence read_through;
     bool drained = false;
     size_t records = 0;
+    size_t bytes = 0;  // the sum of what fn returned
   };
   // Calls fn(sequence, record) for the records of `table` in (after, up_to], in order. Stops after `records_max`
   // records or once the numbers that fn returned, the bytes that it made of each record, add up to `bytes_max`. Seeks

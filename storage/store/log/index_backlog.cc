@@ -11,6 +11,11 @@ constexpr int64_t kSpacingMinMs = 500;
 // When full, every second sample is dropped, which doubles the covered time. A record's age of one day is then known to
 // some minutes.
 constexpr size_t kSamplesMax = 128;
+// The applier takes less than a millisecond for so many records.
+constexpr uint64_t kAwaitedMax = 256;
+constexpr absl::Duration kEmptyPatience = absl::Milliseconds(5);
+constexpr int64_t kAwaitPauseMinNs = 100'000'000;
+constexpr int64_t kAwaitPauseMaxNs = 10'000'000'000;
 
 }  // namespace
 
@@ -22,7 +27,7 @@ void IndexBacklog::Add(BacklogLoad load) {
 // Clamped at 0: a record that was applied but never counted must not underflow the backlog.
 void IndexBacklog::Take(BacklogLoad load) {
   records_.store(records_.load(std::memory_order_relaxed) - std::min(load.records, this->load().records),
-                 std::memory_order_relaxed);
+                 std::memory_order_release);
   bytes_.store(bytes_.load(std::memory_order_relaxed) - std::min(load.bytes, this->load().bytes),
                std::memory_order_relaxed);
 }
@@ -68,7 +73,27 @@ void IndexBacklog::Applied(ChangeSequence through, BacklogLoad load) {
   counted_load_.records -= counted.records;
   counted_load_.bytes -= counted.bytes;
   Take(counted);
-  if (through >= count_end_) is_counted_.store(true, std::memory_order_relaxed);
+  if (through < count_end_) return;
+  is_counted_.store(true, std::memory_order_relaxed);
+  has_applied_earlier_.store(true, std::memory_order_release);
+  if (is_empty()) emptied_.Notify();
+}
+
+bool IndexBacklog::AwaitEmpty() {
+  if (is_empty()) return true;
+  if (load().records > kAwaitedMax) return false;
+  const absl::MutexLock lock(&mutex_);
+  const int64_t begin_ns = MonotonicNs();
+  if (begin_ns < next_wait_ns_) return false;
+  const int64_t due_ns = MonotonicAfter(kEmptyPatience);
+  while (!is_empty() && MonotonicNs() < due_ns) emptied_.Until(&mutex_, due_ns);
+  if (is_empty()) {
+    pause_ns_ = 0;
+    return true;
+  }
+  pause_ns_ = std::clamp(2 * pause_ns_, kAwaitPauseMinNs, kAwaitPauseMaxNs);
+  next_wait_ns_ = MonotonicNs() + pause_ns_;
+  return false;
 }
 
 bool IndexBacklog::BeginAt(ChangeSequence from) {
@@ -77,6 +102,7 @@ bool IndexBacklog::BeginAt(ChangeSequence from) {
   records_.store(0, std::memory_order_relaxed);
   bytes_.store(0, std::memory_order_relaxed);
   samples_ = {};
+  if (from >= count_end_) has_applied_earlier_.store(true, std::memory_order_release);
   return true;
 }
 
@@ -84,6 +110,7 @@ void IndexBacklog::BeginCount(ChangeSequence end) {
   const absl::MutexLock lock(&mutex_);
   last_ = end;
   count_end_ = end;
+  has_applied_earlier_.store(false, std::memory_order_relaxed);
   is_counted_.store(false, std::memory_order_relaxed);
 }
 

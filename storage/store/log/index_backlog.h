@@ -9,6 +9,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
 
 namespace armature::store {
@@ -49,10 +50,17 @@ class IndexBacklog {
   bool is_counted() const { return is_counted_.load(std::memory_order_relaxed); }
 
   BacklogLoad load() const {
-    return {records_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed)};
+    return {records_.load(std::memory_order_acquire), bytes_.load(std::memory_order_relaxed)};
   }
   // False if it is certain that no record waits.
   bool may_wait() const { return load().records > 0 || !is_counted(); }
+  // True if all records that were appended are applied and their rows written, those of earlier runs of the process,
+  // too.
+  bool is_empty() const { return has_applied_earlier_.load(std::memory_order_acquire) && load().records == 0; }
+  // Returns is_empty(), after a wait of a few milliseconds if little waits: under a steady load, the applier is always
+  // a batch behind the committer, which must pause once for it to catch up. After a wait in vain, the next ones return
+  // at once for a while: of 100 ms, doubled with each of them. For the committer only.
+  bool AwaitEmpty();
   State state() const;
   // The sequence of the last record that was appended.
   ChangeSequence last() const {
@@ -79,6 +87,11 @@ class IndexBacklog {
   std::atomic<uint64_t> records_ = 0;  // changed under mutex_
   std::atomic<uint64_t> bytes_ = 0;
   std::atomic<bool> is_counted_ = true;
+  std::atomic<bool> has_applied_earlier_ = true;  // all records of earlier runs
+  MonotonicWait emptied_;
+  // For AwaitEmpty.
+  int64_t next_wait_ns_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t pause_ns_ ABSL_GUARDED_BY(mutex_) = 0;
   mutable absl::Mutex mutex_;
   ChangeSequence last_ ABSL_GUARDED_BY(mutex_);
   ChangeSequence applied_ ABSL_GUARDED_BY(mutex_);

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -30,6 +32,13 @@ constexpr size_t kOverwrittenMax = 4096;
 // Number of rows and versions that one insert deals with. More are left for the next ones, so that none takes long
 // after a read that has kept many.
 constexpr int kDropStepsMax = 128;
+// A memtable has fingers from this number of rows on, a quarter as many as rows at least.
+constexpr size_t kFingersMin = 1024;
+constexpr size_t kFingersGrowth = 4;
+constexpr size_t kFingersMax = size_t{1} << 20;
+// Number of fingers that a search looks at, and of nodes that it passes from there, before it begins at the head.
+constexpr size_t kFingersTried = 8;
+constexpr int kFingerStepsMax = 8;
 
 // An internal key of RocksDB: user key, then sequence number and type as 64 bits.
 constexpr size_t kTrailerBytes = 8;
@@ -80,7 +89,7 @@ void CountComparisons(uint64_t count) {
 // The links of upper levels are in front of the node, and its entry is behind it.
 struct Node {
   std::atomic<Node*> next0;
-  // Number of levels in which the node is linked. For the writer only.
+  // Number of levels in which the node is linked.
   int32_t height;
 
   const char* entry() const { return reinterpret_cast<const char*>(this) + kEntryOffset; }
@@ -93,6 +102,38 @@ struct Node {
 };
 
 Node* NodeOf(char* entry) { return reinterpret_cast<Node*>(entry - Node::kEntryOffset); }
+
+// Nodes near to which a search can begin, by the first bits of their keys. Rows begin with a hash of their partition
+// key (codec/key_codec.h), so they are spread evenly, and the next finger in front of a key is about a row away. A
+// search from the head compares twenty keys in a memtable of 100,000 rows, none of which is in the processor's cache.
+//
+// A finger is any linked node of its range, most often the last one, or null: nothing but the time of a search depends
+// on it. The writer sets it, and any number of threads read.
+class Fingers {
+ public:
+  // `memory`: of BytesFor(count), aligned as a Fingers. `count`: a power of two.
+  static Fingers* New(void* memory, size_t count) { return new (memory) Fingers(count); }
+  static size_t BytesFor(size_t count) { return sizeof(Fingers) + count * sizeof(std::atomic<Node*>); }
+
+  size_t count() const { return count_; }
+  // Never decreases in the order of keys.
+  size_t RangeOf(std::string_view user_key) const {
+    uint32_t front = 0;
+    std::memcpy(&front, user_key.data(), std::min(sizeof front, user_key.size()));
+    return static_cast<size_t>((uint64_t{__builtin_bswap32(front)} * count_) >> 32);
+  }
+  Node* Get(size_t range) const { return slots()[range].load(std::memory_order_acquire); }
+  void Set(size_t range, Node* node) { slots()[range].store(node, std::memory_order_release); }
+
+ private:
+  explicit Fingers(size_t count) : count_(count) {
+    for (size_t range = 0; range < count; ++range) new (slots() + range) std::atomic<Node*>(nullptr);
+  }
+  std::atomic<Node*>* slots() { return reinterpret_cast<std::atomic<Node*>*>(this + 1); }
+  const std::atomic<Node*>* slots() const { return reinterpret_cast<const std::atomic<Node*>*>(this + 1); }
+
+  const size_t count_;
+};
 
 // One thread writes at a time, and any number read.
 class CollapsingMemtable final : public rocksdb::MemTableRep {
@@ -124,40 +165,45 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
 
   // The first node that is not before `key`, or null.
   Node* FindFirst(const VersionKey& key) const {
-    Node* node = head_;
-    Node* found = nullptr;
-    uint64_t compared = 0;
-    for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
-      Node* next = node->Next(level);
-      // A node that was found not to be before the key is met again in the levels below.
-      while (next != nullptr && next != found && IsBefore(KeyOf(next->entry()), key)) {
-        node = next;
-        next = node->Next(level);
-        if (next != nullptr) __builtin_prefetch(next);
-        ++compared;
-      }
-      found = next;
-    }
-    CountComparisons(compared);
-    return found;
+    const Place place = Find(key, 1, nullptr);
+    CountComparisons(place.passed);
+    return place.found;
   }
-  // The last node that is before `key`, or the last of all if `key` is null; null if there is none.
-  Node* FindLast(const VersionKey* key) const {
+  // The last node that is before `key`, or null.
+  Node* FindLast(const VersionKey& key) const {
+    Node* const before = Find(key, 1, nullptr).before;
+    return before == head_ ? nullptr : before;
+  }
+  Node* Last() const {
     Node* node = head_;
     for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
-      for (Node* next = node->Next(level); next != nullptr && (key == nullptr || IsBefore(KeyOf(next->entry()), *key));
-           next = node->Next(level)) {
-        node = next;
-      }
+      while (Node* const next = node->Next(level)) node = next;
     }
     return node == head_ ? nullptr : node;
   }
   Node* First() const { return head_->Next(0); }
 
  private:
+  // The neighbours of a key.
+  struct Place {
+    Node* before;
+    Node* found;  // the first one that is not before the key, or null
+    uint64_t passed;
+  };
+
+  char* AllocateAligned(size_t front, size_t bytes);
   Node* NewNode(int height, size_t entry_bytes);
   int RandomHeight();
+  // `before`: null, or where to put the nodes in front of the key for `height` levels at least.
+  Place Find(const VersionKey& key, int height, Node** before) const;
+  // Begins at `at`, which is before the key. Nullopt after `steps_max` nodes.
+  std::optional<Place> FindFrom(Node* at, int levels, const VersionKey& key, uint64_t steps_max, Node** before) const;
+  // A finger before the key that is linked in `height` levels, or null.
+  Node* FingerBefore(const VersionKey& key, int height) const;
   void Link(Node* node);
+  // Makes a finger of a linked node, if it is the last one of its range or the first that the writer knows there.
+  void SetFinger(const VersionKey& key, Node* node, Node* next);
+  void AddFingers();
   // `before` is directly in front of `node`.
   void Unlink(Node* before, Node* node, const VersionKey& key);
   void DropOld();
@@ -167,6 +213,8 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
   const ReadHorizon* const horizon_;
   Node* const head_;
   std::atomic<int> height_ = 1;
+  std::atomic<Fingers*> fingers_ = nullptr;
+  size_t rows_to_fingers_ = kFingersMin;  // number of new rows until there are more fingers
   uint64_t random_ = 0x9E3779B97F4A7C15;
   std::array<Node*, kHeightMax> before_{};  // the nodes in front of the one that is inserted, by level
   std::deque<Node*> overwriting_;           // nodes with an older version behind them, in the order of their writes
@@ -174,13 +222,17 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
   ReadHorizon::Limits limits_;
 };
 
+// `bytes` that are aligned for a Node from `front` on.
+char* CollapsingMemtable::AllocateAligned(size_t front, size_t bytes) {
+  char* memory = nullptr;
+  MemTableRep::Allocate(bytes + alignof(Node) - 1, &memory);
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory) + front;
+  return memory + (alignof(Node) - address % alignof(Node)) % alignof(Node);
+}
+
 Node* CollapsingMemtable::NewNode(int height, size_t entry_bytes) {
   const size_t links = static_cast<size_t>(height - 1) * sizeof(std::atomic<Node*>);
-  char* memory = nullptr;
-  MemTableRep::Allocate(links + Node::kEntryOffset + entry_bytes + alignof(Node) - 1, &memory);
-  const uintptr_t address = reinterpret_cast<uintptr_t>(memory) + links;
-  memory += links + (alignof(Node) - address % alignof(Node)) % alignof(Node);
-  Node* const node = reinterpret_cast<Node*>(memory);
+  Node* const node = reinterpret_cast<Node*>(AllocateAligned(links, links + Node::kEntryOffset + entry_bytes) + links);
   for (int level = 0; level < height; ++level) new (&node->link(level)) std::atomic<Node*>(nullptr);
   node->height = height;
   return node;
@@ -194,21 +246,53 @@ int CollapsingMemtable::RandomHeight() {
   return 1 + std::min(levels, kHeightMax - 1);
 }
 
-bool CollapsingMemtable::InsertKey(rocksdb::KeyHandle handle) {
-  Node* const node = NodeOf(static_cast<char*>(handle));
-  const VersionKey key = KeyOf(node->entry());
-  Node* at = head_;
+Node* CollapsingMemtable::FingerBefore(const VersionKey& key, int height) const {
+  const Fingers* const fingers = fingers_.load(std::memory_order_acquire);
+  if (fingers == nullptr) return nullptr;
+  const size_t range = fingers->RangeOf(key.user_key);
+  // Rows of one partition are often written in their order.
+  Node* const own = fingers->Get(range);
+  if (own != nullptr && own->height >= height && IsBefore(KeyOf(own->entry()), key)) return own;
+  for (size_t back = 1; back <= std::min(kFingersTried, range); ++back) {
+    Node* const finger = fingers->Get(range - back);
+    if (finger != nullptr && finger->height >= height) return finger;
+  }
+  return nullptr;
+}
+
+std::optional<CollapsingMemtable::Place> CollapsingMemtable::FindFrom(Node* at, int levels, const VersionKey& key,
+                                                                      uint64_t steps_max, Node** before) const {
   Node* found = nullptr;
-  for (int level = std::max(height_.load(std::memory_order_relaxed), node->height) - 1; level >= 0; --level) {
+  uint64_t passed = 0;
+  for (int level = levels - 1; level >= 0; --level) {
     Node* next = at->Next(level);
+    // A node that was found not to be before the key is met again in the levels below.
     while (next != nullptr && next != found && IsBefore(KeyOf(next->entry()), key)) {
+      if (passed == steps_max) return std::nullopt;
       at = next;
       next = at->Next(level);
       if (next != nullptr) __builtin_prefetch(next);
+      ++passed;
     }
     found = next;
-    before_[static_cast<size_t>(level)] = at;
+    if (before != nullptr) before[level] = at;
   }
+  return Place{at, found, passed};
+}
+
+CollapsingMemtable::Place CollapsingMemtable::Find(const VersionKey& key, int height, Node** before) const {
+  if (Node* const finger = FingerBefore(key, height); finger != nullptr) {
+    const std::optional<Place> near = FindFrom(finger, finger->height, key, kFingerStepsMax, before);
+    if (near.has_value()) return *near;
+  }
+  const int levels = std::max(height_.load(std::memory_order_relaxed), height);
+  return *FindFrom(head_, levels, key, std::numeric_limits<uint64_t>::max(), before);
+}
+
+bool CollapsingMemtable::InsertKey(rocksdb::KeyHandle handle) {
+  Node* const node = NodeOf(static_cast<char*>(handle));
+  const VersionKey key = KeyOf(node->entry());
+  Node* const found = Find(key, node->height, before_.data()).found;
   bool has_older = false;
   if (found != nullptr) {
     const VersionKey older = KeyOf(found->entry());
@@ -216,11 +300,38 @@ bool CollapsingMemtable::InsertKey(rocksdb::KeyHandle handle) {
     if (has_older && older.trailer == key.trailer) return false;
   }
   Link(node);
+  SetFinger(key, node, found);
   if (has_older) {
     overwriting_.push_back(node);
     if (overwriting_.size() >= next_drop_) DropOld();
+  } else if (--rows_to_fingers_ == 0) {
+    AddFingers();
   }
   return true;
+}
+
+void CollapsingMemtable::SetFinger(const VersionKey& key, Node* node, Node* next) {
+  Fingers* const fingers = fingers_.load(std::memory_order_relaxed);
+  if (fingers == nullptr) return;
+  const size_t range = fingers->RangeOf(key.user_key);
+  const bool is_last = next == nullptr || fingers->RangeOf(KeyOf(next->entry()).user_key) != range;
+  if (is_last || fingers->Get(range) == nullptr) fingers->Set(range, node);
+}
+
+// The earlier ones stay in memory for the searches that use them.
+void CollapsingMemtable::AddFingers() {
+  const Fingers* const earlier = fingers_.load(std::memory_order_relaxed);
+  const size_t count = earlier == nullptr ? kFingersMin : earlier->count() * kFingersGrowth;
+  Fingers* const fingers = Fingers::New(AllocateAligned(0, Fingers::BytesFor(count)), count);
+  for (size_t range = 0; earlier != nullptr && range < earlier->count(); ++range) {
+    if (Node* const ahead = earlier->Get(std::min(range + kFingersTried, earlier->count() - 1)); ahead != nullptr) {
+      __builtin_prefetch(ahead->entry());
+    }
+    Node* const finger = earlier->Get(range);
+    if (finger != nullptr) fingers->Set(fingers->RangeOf(KeyOf(finger->entry()).user_key), finger);
+  }
+  fingers_.store(fingers, std::memory_order_release);
+  rows_to_fingers_ = count < kFingersMax ? count * (kFingersGrowth - 1) : std::numeric_limits<size_t>::max();
 }
 
 void CollapsingMemtable::Link(Node* node) {
@@ -232,9 +343,15 @@ void CollapsingMemtable::Link(Node* node) {
 }
 
 // In the levels that both have, `before` is directly in front of `node` as well. The others are searched from the top.
+// A search that begins at the node, since it had the finger already, sees all that was linked until now.
 void CollapsingMemtable::Unlink(Node* before, Node* node, const VersionKey& key) {
   const int shared = std::min(before->height, node->height);
   for (int level = 0; level < shared; ++level) before->SetNext(level, node->Next(level));
+  Fingers* const fingers = fingers_.load(std::memory_order_relaxed);
+  if (fingers != nullptr) {
+    const size_t range = fingers->RangeOf(key.user_key);
+    if (fingers->Get(range) == node) fingers->Set(range, before);
+  }
   if (shared == node->height) return;
   Node* at = head_;
   for (int level = height_.load(std::memory_order_relaxed) - 1; level >= shared; --level) {
@@ -286,7 +403,7 @@ class NodeIterator : public rocksdb::MemTableRep::Iterator {
   void Next() override { node_ = node_->Next(0); }
   void Prev() override {
     const VersionKey key = KeyOf(node_->entry());
-    node_ = table_->FindLast(&key);
+    node_ = table_->FindLast(key);
   }
   void Seek(const rocksdb::Slice& internal_key, const char*) override {
     node_ = table_->FindFirst(Split(internal_key.data(), internal_key.size()));
@@ -294,10 +411,10 @@ class NodeIterator : public rocksdb::MemTableRep::Iterator {
   void SeekForPrev(const rocksdb::Slice& internal_key, const char*) override {
     const VersionKey key = Split(internal_key.data(), internal_key.size());
     node_ = table_->FindFirst(key);
-    if (node_ == nullptr || IsBefore(key, KeyOf(node_->entry()))) node_ = table_->FindLast(&key);
+    if (node_ == nullptr || IsBefore(key, KeyOf(node_->entry()))) node_ = table_->FindLast(key);
   }
   void SeekToFirst() override { node_ = table_->First(); }
-  void SeekToLast() override { node_ = table_->FindLast(nullptr); }
+  void SeekToLast() override { node_ = table_->Last(); }
 
  private:
   const CollapsingMemtable* const table_;

@@ -116,6 +116,9 @@ TEST(Config, HostsAndOriginsAreLists) {
 TEST(Config, DurabilityHasThreeForms) {
   RawConfig raw = Valid();
   EXPECT_EQ(MakeConfig(raw)->database.durability, store::Durability::kSync);
+  EXPECT_EQ(MakeConfig(raw)->database.index_updates, store::IndexUpdates::kWithItem);
+  raw.index_updates = "logged";
+  EXPECT_EQ(MakeConfig(raw)->database.index_updates, store::IndexUpdates::kLogged);
   raw.durability = "os";
   EXPECT_EQ(MakeConfig(raw)->database.durability, store::Durability::kOs);
   for (const char* text : {"interval:1", "interval:60000"}) {
@@ -236,6 +239,7 @@ constexpr FlagCase kRefused[] = {
      "must be between 1ms and 1h"},
     {[](RawConfig* c) { c->describe_wait = absl::Seconds(-1); }, "--describe_wait=-1s", "must be between 0 and 20s"},
     {[](RawConfig* c) { c->describe_wait = absl::Seconds(21); }, "--describe_wait=21s", "must be between 0 and 20s"},
+    {[](RawConfig* c) { c->index_updates = "sync"; }, "--index_updates=sync", "must be with_item or logged"},
     {[](RawConfig* c) { c->index_reads = "strong"; }, "--index_reads=strong", "must be eventual or settled"},
     {[](RawConfig* c) { c->index_read_wait = absl::ZeroDuration(); }, "--index_read_wait=0",
      "must be between 1ms and 20s"},

@@ -64,7 +64,8 @@ TEST(BacklogCount, ALogThatCannotBeReadIsCountedUpToThere) {
     record.index_changes = {change};
     WriteUnit unit(snapshot);
     unit.SetChangeRecord(snapshot->Find("t")->descriptor.id, test::RepeatingChangeRecord(record));
-    unit.AddToBacklog(&index().progress->backlog(), codec::RowBytes(change));
+    unit.AddIndexChange({index().descriptor.id, index().keyspace, &index().progress->backlog(), codec::RowBytes(change),
+                         /*is_built=*/false});
     ASSERT_TRUE(CommitAndWait(database.get(), std::move(unit)).ok());
   }
   const auto reopen = [&] {

@@ -13,6 +13,7 @@
 #include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
 #include "storage/model/wire.h"
+#include "storage/store/commit/sorted_rows.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/rocks_db.h"
 #include "tests/unit/store/store_test_util.h"

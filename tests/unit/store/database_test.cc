@@ -134,12 +134,13 @@ TEST_F(DatabaseTest, GetTellsFoundFromMissingAndWhatIsInMemory) {
 }
 
 TEST_F(DatabaseTest, AMissingRowIsNotSearchedForInTheMemtable) {
+  const rocksdb::PerfLevel level = rocksdb::GetPerfLevel();
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
   rocksdb::get_perf_context()->Reset();
   std::string value;
   EXPECT_EQ(*database_->Get(keyspace(), "a", ReadMode::kMayBlock, &value), GetResult::kFound);
   EXPECT_EQ(*database_->Get(keyspace(), "missing", ReadMode::kMayBlock, &value), GetResult::kMissing);
-  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+  rocksdb::SetPerfLevel(level);
   EXPECT_EQ(rocksdb::get_perf_context()->bloom_memtable_hit_count, 1);
   EXPECT_EQ(rocksdb::get_perf_context()->bloom_memtable_miss_count, 1);
 }

@@ -24,10 +24,18 @@ constexpr int kRows = 200;
 // More than the number of rows whose old version is not dropped yet, see kOverwrittenMin of the memtable.
 constexpr uint64_t kFewSkipped = 60;
 
-std::string Name(int number) { return "r" + std::to_string(1000 + number); }
+// Rows of one partition, whose keys begin with the same bytes, or each of a partition of its own.
+enum class Keys { kNear, kSpread };
 
-class OverwrittenRowsTest : public testing::Test {
+class OverwrittenRowsTest : public testing::TestWithParam<Keys> {
  protected:
+  static std::string Name(int number) {
+    const uint32_t hash = GetParam() == Keys::kNear ? 0x72727272 : static_cast<uint32_t>(number) * (UINT32_MAX / kRows);
+    std::string name = {static_cast<char>(hash >> 24), static_cast<char>(hash >> 16), static_cast<char>(hash >> 8),
+                        static_cast<char>(hash)};
+    return name + std::to_string(1000 + number);
+  }
+
   void SetUp() override { Open(size_t{64} << 20); }
 
   void Open(size_t memtable_bytes) {
@@ -88,7 +96,7 @@ class OverwrittenRowsTest : public testing::Test {
   std::shared_ptr<const CatalogSnapshot> snapshot_;
 };
 
-TEST_F(OverwrittenRowsTest, AreNotSteppedOver) {
+TEST_P(OverwrittenRowsTest, AreNotSteppedOver) {
   WriteGenerations(0, 30);
   WriteUnit unit(snapshot_);  // drops what the last generation overwrote
   for (int row = 0; row < 20; ++row) unit.Put(rows(), Name(row), "29");
@@ -97,7 +105,7 @@ TEST_F(OverwrittenRowsTest, AreNotSteppedOver) {
   EXPECT_EQ(Read(Direction::kReverse, kFewSkipped), All("29"));
 }
 
-TEST_F(OverwrittenRowsTest, ReadsSeeTheNewestVersionAfterEachWrite) {
+TEST_P(OverwrittenRowsTest, ReadsSeeTheNewestVersionAfterEachWrite) {
   for (int generation = 0; generation < 20; ++generation) {
     WriteAll(std::to_string(generation));
     EXPECT_EQ(Read(Direction::kForward, UINT64_MAX - 1), All(std::to_string(generation)));
@@ -110,7 +118,7 @@ TEST_F(OverwrittenRowsTest, ReadsSeeTheNewestVersionAfterEachWrite) {
   }
 }
 
-TEST_F(OverwrittenRowsTest, AreKeptForTheSnapshotsThatShowThem) {
+TEST_P(OverwrittenRowsTest, AreKeptForTheSnapshotsThatShowThem) {
   WriteGenerations(0, 3);
   const std::unique_ptr<KeyspaceSnapshot> first = database_->TakeSnapshot(rows());
   WriteGenerations(3, 6);
@@ -126,7 +134,7 @@ TEST_F(OverwrittenRowsTest, AreKeptForTheSnapshotsThatShowThem) {
 }
 
 // As an export does, which takes minutes.
-TEST_F(OverwrittenRowsTest, AreDroppedWhileASnapshotIsRead) {
+TEST_P(OverwrittenRowsTest, AreDroppedWhileASnapshotIsRead) {
   WriteAll("first");
   const std::unique_ptr<KeyspaceSnapshot> snapshot = database_->TakeSnapshot(rows());
   int visited = 0;
@@ -142,7 +150,7 @@ TEST_F(OverwrittenRowsTest, AreDroppedWhileASnapshotIsRead) {
   EXPECT_EQ(visited, kRows);
 }
 
-TEST_F(OverwrittenRowsTest, AreDroppedAfterTheirSnapshots) {
+TEST_P(OverwrittenRowsTest, AreDroppedAfterTheirSnapshots) {
   WriteGenerations(0, 3);
   std::vector<std::unique_ptr<KeyspaceSnapshot>> snapshots;
   for (int i = 0; i < 10; ++i) {
@@ -154,7 +162,7 @@ TEST_F(OverwrittenRowsTest, AreDroppedAfterTheirSnapshots) {
   EXPECT_EQ(Read(Direction::kForward, kRows + kFewSkipped), All("5"));
 }
 
-TEST_F(OverwrittenRowsTest, AreDroppedLittleByLittleAfterALongRead) {
+TEST_P(OverwrittenRowsTest, AreDroppedLittleByLittleAfterALongRead) {
   WriteAll("first");
   ASSERT_TRUE(database_
                   ->ReadRange(rows(), {}, Direction::kForward,
@@ -174,7 +182,7 @@ TEST_F(OverwrittenRowsTest, AreDroppedLittleByLittleAfterALongRead) {
 }
 
 // A read that began before all of them keeps the versions of one row, which other reads find their way around.
-TEST_F(OverwrittenRowsTest, AreNoDetourForReadsOfOtherRows) {
+TEST_P(OverwrittenRowsTest, AreNoDetourForReadsOfOtherRows) {
   WriteAll("first");
   uint64_t compared = 0;
   const absl::StatusOr<RangeEnd> end =
@@ -195,7 +203,7 @@ TEST_F(OverwrittenRowsTest, AreNoDetourForReadsOfOtherRows) {
 }
 
 // With a sanitizer, which has an allocator of its own, the check for leaks at the end of the program is the test.
-TEST_F(OverwrittenRowsTest, PointReadsKeepNoMemory) {
+TEST_P(OverwrittenRowsTest, PointReadsKeepNoMemory) {
   constexpr int kReads = 20000;
   WriteAll("v");
   EXPECT_EQ(ValueOf(*database_, rows(), Name(0)), "v");
@@ -206,7 +214,7 @@ TEST_F(OverwrittenRowsTest, PointReadsKeepNoMemory) {
 }
 
 // Reads rows one by one, and overwrites all of them in between.
-TEST_F(OverwrittenRowsTest, AreKeptForReadsInProgress) {
+TEST_P(OverwrittenRowsTest, AreKeptForReadsInProgress) {
   WriteAll("first");
   for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
     std::vector<std::string> values;
@@ -223,7 +231,7 @@ TEST_F(OverwrittenRowsTest, AreKeptForReadsInProgress) {
 }
 
 // More reads at one time than are registered one by one.
-TEST_F(OverwrittenRowsTest, AreKeptForACrowdOfReads) {
+TEST_P(OverwrittenRowsTest, AreKeptForACrowdOfReads) {
   WriteAll("first");
   int depth = 0;
   int complete = 0;
@@ -243,7 +251,7 @@ TEST_F(OverwrittenRowsTest, AreKeptForACrowdOfReads) {
   EXPECT_EQ(complete, 79);
 }
 
-TEST_F(OverwrittenRowsTest, LeaveNoTraceInFlushedMemtables) {
+TEST_P(OverwrittenRowsTest, LeaveNoTraceInFlushedMemtables) {
   Open(size_t{256} << 10);
   const std::string filler(500, 'x');
   for (int i = 0; i < 20; ++i) WriteAll(std::to_string(i) + filler);
@@ -255,6 +263,9 @@ TEST_F(OverwrittenRowsTest, LeaveNoTraceInFlushedMemtables) {
   EXPECT_TRUE(Read(Direction::kForward, UINT64_MAX - 1) == All("39" + filler));
   EXPECT_EQ(database_->stats().files.background_errors_total, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Near, OverwrittenRowsTest, testing::Values(Keys::kNear));
+INSTANTIATE_TEST_SUITE_P(Spread, OverwrittenRowsTest, testing::Values(Keys::kSpread));
 
 // Collects log lines while it exists.
 class LogLines : public google::LogSink {
@@ -289,7 +300,7 @@ TEST(OverwrittenRowsLog, FlushesOfOtherFamiliesThatReadFewerEntriesAreErrors) {
       "E rocksdb: Expected 5 entries in memtables, but read 4\n");
 }
 
-TEST_F(OverwrittenRowsTest, ConcurrentReadsSeeOneGenerationOfAllRows) {
+TEST_P(OverwrittenRowsTest, ConcurrentReadsSeeOneGenerationOfAllRows) {
   constexpr int kGenerations = 400;
   WriteAll("0");
   std::atomic<bool> done = false;
