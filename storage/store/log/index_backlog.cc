@@ -87,13 +87,9 @@ bool IndexBacklog::AwaitEmpty() {
   if (begin_ns < next_wait_ns_) return false;
   const int64_t due_ns = MonotonicAfter(kEmptyPatience);
   while (!is_empty() && MonotonicNs() < due_ns) emptied_.Until(&mutex_, due_ns);
-  if (is_empty()) {
-    pause_ns_ = 0;
-    return true;
-  }
-  pause_ns_ = std::clamp(2 * pause_ns_, kAwaitPauseMinNs, kAwaitPauseMaxNs);
+  pause_ns_ = is_empty() ? kAwaitPauseMinNs : std::min(2 * pause_ns_ + kAwaitPauseMinNs, kAwaitPauseMaxNs);
   next_wait_ns_ = MonotonicNs() + pause_ns_;
-  return false;
+  return is_empty();
 }
 
 bool IndexBacklog::BeginAt(ChangeSequence from) {
