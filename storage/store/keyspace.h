@@ -20,7 +20,8 @@ struct StatsDelta {
 };
 
 // Thread-safety: any thread may read. Add is called only by the thread that writes this keyspace (the committer for
-// tables and local indexes; for global ones the committer and the index applier, never both at one time), before its batch is written.
+// tables and local indexes; for global ones the committer and the index applier, never both at one time), before its
+// batch is written.
 class KeyspaceStats {
  public:
   KeyspaceStats(std::string family_name, StatsDelta totals)

@@ -28,9 +28,9 @@ rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options);
 rocksdb::ColumnFamilyOptions MakeDataFamilyOptions(const DatabaseOptions& options,
                                                    const std::shared_ptr<rocksdb::Cache>& cache);
 
-// For rows of tables, and for the catalog, which has the tokens of requests. Every write reads the row that it replaces,
-// and a transaction its token, which are rarely in the memtable. A memtable filter avoids that search, which costs more
-// than the rest of a read that finds nothing.
+// For rows of tables, and for the catalog, which has the tokens of requests. Every write reads the row that it
+// replaces, and a transaction its token, which are rarely in the memtable. A memtable filter avoids that search, which
+// costs more than the rest of a read that finds nothing.
 rocksdb::ColumnFamilyOptions MakeTableFamilyOptions(const DatabaseOptions& options,
                                                     const std::shared_ptr<rocksdb::Cache>& cache);
 

@@ -58,8 +58,8 @@ class IndexBacklog {
   // too.
   bool is_empty() const { return has_applied_earlier_.load(std::memory_order_acquire) && load().records == 0; }
   // Returns is_empty(), after a wait of a few milliseconds if little waits: under a steady load, the applier is always
-  // a batch behind the committer, which must pause once for it to catch up. After a wait in vain, the next ones return
-  // at once for a while: of 100 ms, doubled with each of them. For the committer only.
+  // a batch behind the committer, which must pause once for it to catch up. There is one wait in 50 ms at most, since
+  // some writes may be logged again and again, and fewer after waits in vain. For the committer only.
   bool AwaitEmpty();
   State state() const;
   // The sequence of the last record that was appended.
