@@ -78,7 +78,7 @@ class ReadYourWrites(unittest.TestCase):
 
     def start(self, *flags):
         with self.held.environment():
-            daemon = self.enterContext(Daemon(OPTIONS.armatured, "--index_reads=eventual", *flags))
+            daemon = self.enterContext(Daemon(OPTIONS.armatured, "--index_reads=eventual", "--index_updates=logged", *flags))
         return daemon, f"http://{daemon.http}"
 
 
