@@ -58,7 +58,7 @@ class IndexBacklog {
   // too.
   bool is_empty() const { return has_applied_earlier_.load(std::memory_order_acquire) && load().records == 0; }
   // Returns is_empty(), after a wait of a few milliseconds if little waits: under a steady load, the applier may stay
-  // a batch behind the committer, which pauses once for it to catch up. There is one wait in 50 ms at most, since
+  // a batch behind the committer, which pauses once for it to catch up. There is one wait in 100 ms at most, since
   // some writes may be logged again and again, and fewer after waits in vain. For the committer only.
   bool AwaitEmpty();
   State state() const;

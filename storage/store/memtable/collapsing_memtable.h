@@ -19,6 +19,9 @@ class ReadHorizon;
 // Unlinked versions stay in the memtable's memory, where a reader may stand on one and go on from there. So memory, the
 // size at which a memtable is flushed, the log and the flushed files are as before.
 //
+// Searches begin near the key if the first four bytes of the keys are spread evenly, as those of rows are, which begin
+// with a hash. With other keys they are as slow as in any skip list, and as right.
+//
 // Requires of its families: the bytewise comparator, only puts and deletes, no concurrent memtable writes. RocksDB's
 // check that a flush writes as many entries as were inserted (flush_verify_memtable_count) must be off.
 // `horizon` outlives the database; every read of the families is registered there.
