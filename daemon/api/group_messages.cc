@@ -8,7 +8,7 @@
 #include "daemon/api/message_parts.h"
 #include "engine/items/request.h"
 #include "storage/base/status_macros.h"
-#include "storage/codec/item_codec.h"
+#include "storage/codec/canonical_text.h"
 #include "storage/model/limits.h"
 #include "storage/model/wire.h"
 

@@ -6,7 +6,7 @@
 
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
-#include "storage/codec/item_codec.h"
+#include "storage/codec/canonical_text.h"
 
 namespace armature::daemon {
 namespace {

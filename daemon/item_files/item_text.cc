@@ -9,7 +9,7 @@
 #include "daemon/json/json_reader.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/codec/item_codec.h"
+#include "storage/codec/canonical_text.h"
 #include "storage/model/wire.h"
 
 namespace armature::daemon {

@@ -12,7 +12,7 @@
 #include "daemon/json/json_writer.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/codec/item_codec.h"
+#include "storage/codec/canonical_text.h"
 #include "storage/files/csv_splitter.h"
 #include "storage/files/line_reader.h"
 #include "storage/files/output_file.h"

@@ -121,6 +121,24 @@ absl::Status CheckNoneEmpty(const model::KeySchema& schema, const model::ItemVie
   });
 }
 
+// The error for the first key attribute that is missing or has another type than the schema's.
+absl::Status CheckKeyTypes(const model::KeySchema& schema, const model::ItemView& item) {
+  for (const std::vector<KeyAttribute>* group : {&schema.partition, &schema.sort}) {
+    for (const KeyAttribute& attribute : *group) {
+      const std::optional<ValueView> value = item.Find(attribute.name);
+      if (!value.has_value()) {
+        return InvalidParameterError(Cat("Missing the key ", attribute.name, " in the item"));
+      }
+      if (value->type() != model::ToValueType(attribute.type)) {
+        return InvalidParameterError(Cat("Type mismatch for key ", attribute.name,
+                                         " expected: ", model::ScalarTypeName(attribute.type),
+                                         " actual: ", model::ValueTypeName(value->type())));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTableKeys(const model::KeySchema& key, const std::vector<const DocumentPath*>& targets) {
   for (const DocumentPath* const target : targets) {
     if (!key.Contains(target->attribute())) continue;
@@ -218,21 +236,10 @@ absl::StatusOr<std::string> EncodeKeyParameter(const store::Table& table, const 
 
 absl::StatusOr<std::string> EncodeItemKey(const store::Table& table, const model::ItemView& item) {
   const model::KeySchema& schema = table.descriptor.key;
-  for (const std::vector<KeyAttribute>* group : {&schema.partition, &schema.sort}) {
-    for (const KeyAttribute& attribute : *group) {
-      const std::optional<ValueView> value = item.Find(attribute.name);
-      if (!value.has_value()) {
-        return InvalidParameterError(Cat("Missing the key ", attribute.name, " in the item"));
-      }
-      if (value->type() != model::ToValueType(attribute.type)) {
-        return InvalidParameterError(Cat("Type mismatch for key ", attribute.name,
-                                         " expected: ", model::ScalarTypeName(attribute.type),
-                                         " actual: ", model::ValueTypeName(value->type())));
-      }
-    }
-  }
+  std::optional<std::string> key = codec::EncodeTableKey(schema, item);
+  if (!key.has_value()) ARM_RETURN_IF_ERROR(CheckKeyTypes(schema, item));
   ARM_RETURN_IF_ERROR(CheckKeyValues(schema, item));
-  return *codec::EncodeTableKey(schema, item);
+  return *std::move(key);
 }
 
 absl::Status CheckIndexKeys(const store::Table& table, const model::ItemView& item) {

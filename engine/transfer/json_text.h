@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_format.h"
 #include "storage/base/strings.h"
-#include "storage/codec/item_codec.h"
+#include "storage/codec/canonical_text.h"
 
 namespace armature::engine {
 

@@ -9,7 +9,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/codec/item_codec.h"
+#include "storage/codec/canonical_text.h"
 #include "storage/model/constraint_list.h"
 #include "storage/model/table_name.h"
 

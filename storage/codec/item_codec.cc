@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,6 +12,8 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/codec/canonical_text.h"
+#include "storage/codec/in_place_canonical.h"
 #include "storage/model/item_view.h"
 #include "storage/model/limits.h"
 #include "storage/model/number.h"
@@ -33,10 +34,6 @@ constexpr uint32_t kEntryNameField = 1;
 constexpr uint32_t kEntryValueField = 2;
 constexpr uint32_t kElementsField = 1;  // values of StringSet, NumberSet, BinarySet, List
 
-// API size of a list or map itself, and of each member.
-constexpr size_t kDocumentApiSize = 3;
-constexpr size_t kMemberApiSize = 1;
-
 // Length of a set shown in the error about duplicates.
 constexpr size_t kEchoMaxBytes = 4096;
 
@@ -49,26 +46,6 @@ absl::Status WrongWireTypeError(std::string_view what) {
 }
 
 absl::Status Utf8Error(std::string_view what) { return SerializationError(Cat("Invalid UTF-8 in ", what)); }
-
-// True only if `text` is what Number::CanonicalText returns. Does not create a number. Longer canonical texts are not
-// recognized and take the slow path.
-bool IsShortCanonicalNumber(std::string_view text) {
-  if (text.empty() || text.size() > model::kNumberDigitsMax || model::HasRunOfZeros(text)) return false;
-  const bool negative = text.front() == '-';
-  size_t i = negative ? 1 : 0;
-  const size_t begin = i;
-  const auto skip_digits = [&] {
-    while (i < text.size() && text[i] >= '0' && text[i] <= '9') ++i;
-  };
-  skip_digits();
-  if (i == begin || (text[begin] == '0' && i - begin > 1)) return false;
-  if (i == text.size()) return !(negative && text[begin] == '0');
-  if (text[i] != '.') return false;
-  ++i;
-  const size_t fraction = i;
-  skip_digits();
-  return i == text.size() && i > fraction && text.back() != '0';
-}
 
 // Extracts the elements of a set, as sent, from the body of its message.
 absl::Status TakeSetElements(std::string_view body, std::vector<std::string_view>* elements) {
@@ -255,7 +232,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendEntries(std::string_view wire, int d
   }
   size_t api_size = 0;
   for (const WrittenEntry& entry : entries) {
-    api_size += entry.api_size + (depth == kTopLevelDepth ? 0 : kMemberApiSize);
+    api_size += entry.api_size + (depth == kTopLevelDepth ? 0 : model::kMemberApiBytes);
   }
   return api_size;
 }
@@ -456,7 +433,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendNumberSet() {
 absl::StatusOr<size_t> Canonicalizer::AppendList(std::string_view body, int depth) {
   AppendTag(static_cast<uint32_t>(ValueType::kList));
   const model::OpenLength length = model::BeginLength(body.size(), &out_);
-  size_t api_size = kDocumentApiSize;
+  size_t api_size = model::kDocumentApiBytes;
   while (!body.empty()) {
     WireField field;
     if (!TakeField(&body, &field)) return MalformedError("list");
@@ -466,7 +443,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendList(std::string_view body, int dept
     const model::OpenLength element_length = model::BeginLength(field.bytes.size(), &out_);
     ARM_ASSIGN_OR_RETURN(const size_t element_size, AppendValue(field.bytes, depth + 1));
     model::EndLength(element_length, &out_);
-    api_size += kMemberApiSize + element_size;
+    api_size += model::kMemberApiBytes + element_size;
   }
   model::EndLength(length, &out_);
   return api_size;
@@ -477,7 +454,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendMap(std::string_view body, int depth
   const model::OpenLength length = model::BeginLength(body.size(), &out_);
   ARM_ASSIGN_OR_RETURN(const size_t entries_size, AppendEntries(body, depth));
   model::EndLength(length, &out_);
-  return kDocumentApiSize + entries_size;
+  return model::kDocumentApiBytes + entries_size;
 }
 
 absl::StatusOr<CanonicalItem> CanonicalizeEntries(std::string_view wire, bool placeholders, ValueTexts texts) {
@@ -492,6 +469,9 @@ absl::StatusOr<CanonicalItem> CanonicalizeEntries(std::string_view wire, bool pl
 }  // namespace
 
 absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string_view wire, ValueTexts texts) {
+  if (std::optional<SortedItem> sorted = SortItem(wire); sorted.has_value()) {
+    return CanonicalItem{std::move(sorted->bytes), sorted->api_size};
+  }
   return CanonicalizeEntries(wire, /*placeholders=*/false, texts);
 }
 
@@ -504,47 +484,6 @@ absl::StatusOr<std::string> CanonicalizeValue(std::string_view wire, ValueTexts 
   ARM_ASSIGN_OR_RETURN(const size_t api_size, canonicalizer.AppendValue(wire, Canonicalizer::kTopLevelDepth + 1));
   static_cast<void>(api_size);
   return canonicalizer.TakeOutput();
-}
-
-bool IsValidUtf8(std::string_view text) {
-  const auto* next = reinterpret_cast<const uint8_t*>(text.data());
-  const uint8_t* const end = next + text.size();
-  const auto continues = [](uint8_t byte) { return (byte & 0xC0) == 0x80; };
-  while (next != end) {
-    if (end - next >= 8) {
-      uint64_t eight = 0;
-      std::memcpy(&eight, next, sizeof(eight));
-      if ((eight & 0x8080808080808080) == 0) {
-        next += 8;
-        continue;
-      }
-    }
-    const uint8_t lead = *next++;
-    if (lead < 0x80) continue;
-    // The range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
-    uint8_t low = 0x80;
-    uint8_t high = 0xBF;
-    int trailing = 0;
-    if (lead >= 0xC2 && lead <= 0xDF) {
-      trailing = 1;
-    } else if (lead >= 0xE0 && lead <= 0xEF) {
-      trailing = 2;
-      if (lead == 0xE0) low = 0xA0;
-      if (lead == 0xED) high = 0x9F;
-    } else if (lead >= 0xF0 && lead <= 0xF4) {
-      trailing = 3;
-      if (lead == 0xF0) low = 0x90;
-      if (lead == 0xF4) high = 0x8F;
-    } else {
-      return false;
-    }
-    if (end - next < trailing || *next < low || *next > high) return false;
-    for (int i = 1; i < trailing; ++i) {
-      if (!continues(next[i])) return false;
-    }
-    next += trailing;
-  }
-  return true;
 }
 
 }  // namespace armature::codec

@@ -54,9 +54,6 @@ absl::StatusOr<CanonicalItem> CanonicalizeExpressionValues(std::string_view wire
 inline constexpr std::string_view kEmptyValueText =
     "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes";
 
-// True if `text` is well-formed UTF-8 (no surrogates, no overlong forms).
-bool IsValidUtf8(std::string_view text);
-
 }  // namespace armature::codec
 
 #endif  // ARMATURE_STORAGE_CODEC_ITEM_CODEC_H_

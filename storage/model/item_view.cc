@@ -1,7 +1,5 @@
 #include "storage/model/item_view.h"
 
-#include <algorithm>
-
 #include "storage/model/number.h"
 
 namespace armature::model {
@@ -11,28 +9,39 @@ constexpr char kEntryTag = static_cast<char>(WireTag(1, WireType::kBytes));  // 
 constexpr char kNameTag = static_cast<char>(WireTag(1, WireType::kBytes));
 constexpr char kValueTag = static_cast<char>(WireTag(2, WireType::kBytes));
 
-// Takes a length-delimited field with tag `tag`. Canonical bytes have one-byte tags only. This is the innermost loop of
-// all reads of items.
+// Opens the length-delimited field at `*at`: moves `*at` to its body. False if there is no field with this tag that
+// ends at `end` or before. Canonical bytes have one-byte tags only. This is the innermost loop of all reads of items.
+bool OpenField(char tag, const char** at, const char* end, size_t* length) {
+  const char* const next = *at;
+  if (end - next < 2 || *next != tag) return false;
+  const auto first = static_cast<uint8_t>(next[1]);
+  if (first < 0x80) {
+    *length = first;
+    *at = next + 2;
+  } else {
+    std::string_view rest(next + 1, static_cast<size_t>(end - next - 1));
+    uint64_t value = 0;
+    if (!TakeVarint(&rest, &value)) return false;
+    *length = static_cast<size_t>(value);
+    *at = rest.data();
+  }
+  return *length <= static_cast<size_t>(end - *at);
+}
+
+// Takes such a field from the front of `in`.
 bool TakeTagged(char tag, std::string_view* in, std::string_view* bytes) {
-  if (in->empty() || in->front() != tag) return false;
-  in->remove_prefix(1);
-  return TakeLengthDelimited(in, bytes);
+  const char* at = in->data();
+  const char* const end = at + in->size();
+  size_t length = 0;
+  if (!OpenField(tag, &at, end, &length)) return false;
+  *bytes = {at, length};
+  *in = {at + length, static_cast<size_t>(end - at) - length};
+  return true;
 }
 
 // Takes the entry at the front of `rest` and its name. `value_field` receives the rest of the entry.
 bool TakeEntry(std::string_view* rest, std::string_view* name, std::string_view* value_field) {
   return TakeTagged(kEntryTag, rest, value_field) && TakeTagged(kNameTag, value_field, name);
-}
-
-// Same result as a.compare(b), faster for typical names, which are short and differ in the first bytes. A call of
-// memcmp would cost more.
-int CompareNames(std::string_view a, std::string_view b) {
-  constexpr size_t kQuickBytes = 16;
-  const size_t quick = std::min({a.size(), b.size(), kQuickBytes});
-  for (size_t i = 0; i < quick; ++i) {
-    if (a[i] != b[i]) return static_cast<uint8_t>(a[i]) < static_cast<uint8_t>(b[i]) ? -1 : 1;
-  }
-  return a.substr(quick).compare(b.substr(quick));
 }
 
 std::optional<ValueView> ValueOfEntry(std::string_view value_field) {
@@ -54,7 +63,8 @@ std::optional<ValueView> ValueView::FromWire(std::string_view wire) {
   view.wire_ = wire;
   const bool is_flag = view.type_ == ValueType::kBool || view.type_ == ValueType::kNull;
   if (tag != WireTag(number, is_flag ? WireType::kVarint : WireType::kBytes)) return std::nullopt;
-  std::string_view rest = wire.substr(1);
+  std::string_view rest = wire;
+  rest.remove_prefix(1);
   if (is_flag) {
     uint64_t flag = 0;
     if (!TakeVarint(&rest, &flag)) return std::nullopt;
@@ -82,7 +92,7 @@ std::optional<AttributeView> ItemView::Take(std::string_view* rest) {
   if (!TakeEntry(rest, &name, &value_field)) return std::nullopt;
   const std::optional<ValueView> view = ValueOfEntry(value_field);
   if (!view.has_value()) return std::nullopt;
-  return AttributeView{name, *view, before.substr(0, before.size() - rest->size())};
+  return AttributeView{name, *view, {before.data(), before.size() - rest->size()}};
 }
 
 bool ItemView::TakeRaw(std::string_view* rest, RawAttribute* attribute) {
@@ -98,13 +108,28 @@ std::optional<ValueView> RawAttribute::Value() const {
 }
 
 std::optional<ValueView> ItemView::Find(std::string_view name) const {
-  std::string_view rest = bytes_;
-  std::string_view found;
-  std::string_view value_field;
-  while (TakeEntry(&rest, &found, &value_field)) {
-    const int order = CompareNames(found, name);
-    if (order == 0) return ValueOfEntry(value_field);
-    if (order > 0) break;
+  const char* at = bytes_.data();
+  const char* const end = at + bytes_.size();
+  while (at != end) {
+    size_t entry = 0;
+    size_t length = 0;
+    // Most entries have two lengths of one byte each.
+    if (end - at >= 4 && at[0] == kEntryTag && at[2] == kNameTag && ((at[1] | at[3]) & 0x80) == 0) {
+      entry = static_cast<size_t>(at[1]) - 2;
+      length = static_cast<size_t>(at[3]);
+      at += 4;
+      if (entry > static_cast<size_t>(end - at) || length > entry) return std::nullopt;
+    } else {
+      if (!OpenField(kEntryTag, &at, end, &entry)) return std::nullopt;
+      const char* const begin = at;
+      if (!OpenField(kNameTag, &at, at + entry, &length)) return std::nullopt;
+      entry -= static_cast<size_t>(at - begin);
+    }
+    const std::string_view found(at, length);
+    if (found == name) return ValueOfEntry({at + length, entry - length});
+    // Most names differ in their first bytes, and the order of those is enough.
+    if (!found.empty() && !name.empty() && static_cast<uint8_t>(found[0]) > static_cast<uint8_t>(name[0])) break;
+    at += entry;
   }
   return std::nullopt;
 }
@@ -137,16 +162,16 @@ size_t MeasureValue(const ValueView& value, bool* compact_numbers) {
       });
       return size;
     case ValueType::kList:
-      size = kDocumentApiBytes;  // and one byte per member
+      size = kDocumentApiBytes;
       value.ForEachListElement([&](const ValueView& element) {
-        size += 1 + MeasureValue(element, compact_numbers);
+        size += kMemberApiBytes + MeasureValue(element, compact_numbers);
         return true;
       });
       return size;
     case ValueType::kMap:
-      size = kDocumentApiBytes;  // and one byte per member
+      size = kDocumentApiBytes;
       value.map().ForEach([&](const AttributeView& member) {
-        size += 1 + member.name.size() + MeasureValue(member.value, compact_numbers);
+        size += kMemberApiBytes + member.name.size() + MeasureValue(member.value, compact_numbers);
         return true;
       });
       return size;

@@ -123,7 +123,7 @@ class ItemView {
   std::string_view bytes() const { return bytes_; }
   bool empty() const { return bytes_.empty(); }
 
-  // The attribute called `name`. Stops at the first greater name.
+  // The attribute called `name`. Stops at the first name whose first byte is greater.
   std::optional<ValueView> Find(std::string_view name) const;
 
   // Takes the first attribute from the front of `rest` (initially bytes()). Nullopt at the end or at malformed bytes.
@@ -147,8 +147,9 @@ class ItemView {
 
 inline ItemView ValueView::map() const { return ItemView(body_); }
 
-// API size of a list or map itself, without members.
+// API size of a list or map itself, without members, and of each member beside its value.
 inline constexpr size_t kDocumentApiBytes = 3;
+inline constexpr size_t kMemberApiBytes = 1;
 
 // API size of a value or an item in bytes: attribute names in UTF-8 plus values.
 // Source: the developer guide, "Item sizes and formats".

@@ -102,7 +102,7 @@ inline bool TakeVarint(std::string_view* in, uint64_t* value) {
 inline bool TakeLengthDelimited(std::string_view* in, std::string_view* bytes) {
   uint64_t length = 0;
   if (!TakeVarint(in, &length) || length > in->size()) return false;
-  *bytes = in->substr(0, length);
+  *bytes = {in->data(), static_cast<size_t>(length)};
   in->remove_prefix(length);
   return true;
 }
@@ -134,14 +134,14 @@ inline bool TakeField(std::string_view* in, WireField* field) {
     case WireType::kFixed32: {
       const size_t size = field->type == WireType::kFixed64 ? 8 : 4;
       if (in->size() < size) return false;
-      field->bytes = in->substr(0, size);
+      field->bytes = {in->data(), size};
       in->remove_prefix(size);
       break;
     }
     default:
       return false;
   }
-  field->raw = before.substr(0, before.size() - in->size());
+  field->raw = {before.data(), before.size() - in->size()};
   return true;
 }
 

@@ -19,6 +19,7 @@
 #include "engine/expr/projection.h"
 #include "engine/expr/update_eval.h"
 #include "storage/base/api_error.h"
+#include "storage/codec/canonical_text.h"
 #include "storage/codec/item_codec.h"
 #include "tests/fuzz/fuzz_util.h"
 #include "tests/unit/expr/expr_test_util.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -10,8 +11,11 @@
 #include <vector>
 
 #include "storage/base/api_error.h"
+#include "storage/codec/canonical_text.h"
+#include "storage/codec/in_place_canonical.h"
 #include "storage/codec/item_codec.h"
 #include "storage/model/item_view.h"
+#include "storage/model/limits.h"
 #include "storage/model/number.h"
 #include "storage/model/plain_item.h"
 #include "tests/support/rounds.h"
@@ -50,9 +54,59 @@ void ExpectPlainNumbers(const model::ItemView& item) {
   });
 }
 
+bool HasLongNumber(const model::ItemView& item);
+
+bool HasLongNumber(const model::ValueView& value) {
+  bool found = value.type() == model::ValueType::kNumber && value.scalar().size() > model::kNumberDigitsMax;
+  if (value.type() == model::ValueType::kMap) return HasLongNumber(value.map());
+  if (value.type() == model::ValueType::kNumberSet) {
+    value.ForEachSetElement([&found](std::string_view element) {
+      found = found || element.size() > model::kNumberDigitsMax;
+      return true;
+    });
+  }
+  if (value.type() == model::ValueType::kList) {
+    value.ForEachListElement([&found](const model::ValueView& element) {
+      found = found || HasLongNumber(element);
+      return true;
+    });
+  }
+  return found;
+}
+
+bool HasLongNumber(const model::ItemView& item) {
+  bool found = false;
+  item.ForEach([&found](const model::AttributeView& attribute) {
+    found = found || HasLongNumber(attribute.value);
+    return true;
+  });
+  return found;
+}
+
+// The same as CanonicalizeItem, but each element is written anew: items with an unknown field are not sorted in place.
+absl::StatusOr<CanonicalItem> WrittenAnew(std::string_view wire) {
+  const std::string unknown = std::string(wire) + std::string("\x7A\0", 2);
+  EXPECT_FALSE(SortItem(unknown).has_value());
+  return CanonicalizeItem(unknown);
+}
+
+// True if sorting is enough for `wire`, which then gives what writing it anew gives.
+bool CheckSorted(std::string_view wire) {
+  const std::optional<SortedItem> sorted = SortItem(wire);
+  if (!sorted.has_value()) return false;
+  const absl::StatusOr<CanonicalItem> written = WrittenAnew(wire);
+  EXPECT_TRUE(written.ok()) << ToHex(wire) << " " << written.status();
+  if (!written.ok()) return true;
+  EXPECT_EQ(ToHex(sorted->bytes), ToHex(written->bytes)) << ToHex(wire);
+  EXPECT_EQ(sorted->api_size, written->api_size) << ToHex(wire);
+  EXPECT_FALSE(written->compact_numbers) << ToHex(wire);
+  return true;
+}
+
 TEST(CanonicalizeItemProperty, OneMeaningHasOneForm) {
   TwinMaker maker(PrintedTestSeed());
   int compact = 0;
+  int sorted = 0;
   for (int i = 0; i < test::Rounds(20'000); ++i) {
     const auto [first, second] = maker.Item(5);
     const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(first);
@@ -61,6 +115,8 @@ TEST(CanonicalizeItemProperty, OneMeaningHasOneForm) {
     ASSERT_TRUE(twin.ok()) << ToHex(second) << " " << twin.status();
     ASSERT_EQ(ToHex(item->bytes), ToHex(twin->bytes));
     ASSERT_EQ(item->api_size, twin->api_size);
+    sorted += CheckSorted(first) ? 1 : 0;
+    ASSERT_EQ(CheckSorted(item->bytes), !item->compact_numbers && !HasLongNumber(item->view())) << ToHex(item->bytes);
     ASSERT_EQ(item->api_size, model::ApiSize(model::ItemView(item->bytes)));
     const absl::StatusOr<CanonicalItem> again = CanonicalizeItem(item->bytes);
     ASSERT_TRUE(again.ok()) << again.status();
@@ -75,10 +131,12 @@ TEST(CanonicalizeItemProperty, OneMeaningHasOneForm) {
     ASSERT_EQ(ToHex(CanonicalizeItem(plain)->bytes), ToHex(item->bytes));
   }
   EXPECT_GT(compact, test::Rounds(1000));
+  EXPECT_GT(sorted, test::Rounds(1000));
 }
 
 // Accepted input is canonical: it can be read to its end, in order, and canonicalizing leaves it unchanged.
 void ExpectRefusedOrCanonical(std::string_view wire) {
+  CheckSorted(wire);
   const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(wire);
   if (!item.ok()) {
     ASSERT_TRUE(GetApiError(item.status()).has_value()) << item.status();

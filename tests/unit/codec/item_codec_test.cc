@@ -1,3 +1,4 @@
+#include "storage/codec/canonical_text.h"
 #include "storage/codec/item_codec.h"
 
 #include <gtest/gtest.h>

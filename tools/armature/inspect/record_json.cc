@@ -11,6 +11,7 @@
 #include "armature/api/v1/types.pb.h"
 #include "storage/base/strings.h"
 #include "storage/codec/change_codec.h"
+#include "storage/codec/canonical_text.h"
 #include "storage/codec/item_codec.h"
 #include "storage/codec/key_codec.h"
 #include "storage/codec/stored_item.h"

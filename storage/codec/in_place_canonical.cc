@@ -1,0 +1,225 @@
+#include "storage/codec/in_place_canonical.h"
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "storage/codec/canonical_text.h"
+#include "storage/model/item_view.h"
+#include "storage/model/limits.h"
+#include "storage/model/number.h"
+#include "storage/model/wire.h"
+
+namespace armature::codec {
+namespace {
+
+using model::ValueType;
+using model::WireTag;
+using model::WireType;
+
+constexpr char BytesTag(uint32_t field) { return static_cast<char>(WireTag(field, WireType::kBytes)); }
+constexpr char BytesTag(ValueType type) { return BytesTag(static_cast<uint32_t>(type)); }
+constexpr char FlagTag(ValueType type) {
+  return static_cast<char>(WireTag(static_cast<uint32_t>(type), WireType::kVarint));
+}
+
+// Item.attributes, Map.entries, values of lists and sets.
+constexpr char kMemberTag = BytesTag(1);
+constexpr char kNameTag = BytesTag(1);
+constexpr char kValueTag = BytesTag(2);
+
+// Bytes of the item that are not read yet, within the message around them.
+class Reader {
+ public:
+  Reader(char* begin, char* end) : next_(begin), end_(end) {}
+
+  bool at_end() const { return next_ == end_; }
+  char* next() const { return next_; }
+
+  // Takes a field with this tag and opens its body. False if the next field has another tag, or its length takes more
+  // bytes than it must, or exceeds the message.
+  bool Take(char tag, Reader* body) {
+    if (next_ == end_ || *next_ != tag) return false;
+    ++next_;
+    size_t length = 0;
+    if (!TakeLength(&length) || length > static_cast<size_t>(end_ - next_)) return false;
+    *body = {next_, next_ + length};
+    next_ += length;
+    return true;
+  }
+
+  std::string_view rest() const { return {next_, static_cast<size_t>(end_ - next_)}; }
+
+ private:
+  bool TakeLength(size_t* length) {
+    for (int shift = 0; shift < 35; shift += 7) {
+      if (next_ == end_) return false;
+      const auto byte = static_cast<uint8_t>(*next_++);
+      *length |= static_cast<size_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) return byte != 0 || shift == 0;
+    }
+    return false;
+  }
+
+  char* next_;
+  char* end_;
+};
+
+// Each function returns false if the bytes need more than sorting.
+class Sorter {
+ public:
+  Sorter() { entries_.reserve(16); }
+
+  // Values of the entries are at `depth` + 1.
+  bool SortEntries(Reader body, int depth);
+  size_t api_size() const { return api_size_; }
+
+  // Depth of an item. Its values are at level one.
+  static constexpr int kTopLevelDepth = 0;
+
+ private:
+  struct Entry {
+    std::string_view name;
+    std::string_view bytes;
+  };
+
+  bool CheckValue(Reader value, int depth);
+  bool CheckNumber(std::string_view text);
+  bool CheckNumberSet(Reader body);
+  bool CheckByteSet(Reader body, bool is_text);
+  bool CheckList(Reader body, int depth);
+  // Sorts the entries from number `first` on, which begin at `begin`.
+  bool Arrange(size_t first, char* begin);
+
+  size_t api_size_ = 0;
+  std::vector<Entry> entries_;  // of the current map, after those of the maps around it
+  std::string sorted_;
+};
+
+bool Sorter::SortEntries(Reader body, int depth) {
+  char* const begin = body.next();
+  const size_t first = entries_.size();
+  bool ascending = true;
+  while (!body.at_end()) {
+    char* const entry_begin = body.next();
+    Reader entry = body;
+    Reader name = body;
+    Reader value = body;
+    if (!body.Take(kMemberTag, &entry) || !entry.Take(kNameTag, &name) || !entry.Take(kValueTag, &value)) return false;
+    const std::string_view text = name.rest();
+    if (!entry.at_end() || text.size() > model::kAttributeNameMaxBytes || !IsValidUtf8(text)) return false;
+    if (depth == kTopLevelDepth && text.empty()) return false;
+    api_size_ += text.size() + (depth == kTopLevelDepth ? 0 : model::kMemberApiBytes);
+    if (!CheckValue(value, depth + 1)) return false;
+    ascending = ascending && (entries_.size() == first || entries_.back().name < text);
+    entries_.push_back({text, {entry_begin, static_cast<size_t>(body.next() - entry_begin)}});
+  }
+  if (!ascending && !Arrange(first, begin)) return false;
+  entries_.resize(first);
+  return true;
+}
+
+bool Sorter::Arrange(size_t first, char* begin) {
+  const auto from = entries_.begin() + static_cast<ptrdiff_t>(first);
+  std::sort(from, entries_.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  const auto same = [](const Entry& a, const Entry& b) { return a.name == b.name; };
+  if (std::adjacent_find(from, entries_.end(), same) != entries_.end()) return false;
+  sorted_.clear();
+  for (auto entry = from; entry != entries_.end(); ++entry) sorted_.append(entry->bytes);
+  std::copy(sorted_.begin(), sorted_.end(), begin);
+  return true;
+}
+
+bool Sorter::CheckValue(Reader value, int depth) {
+  if (depth > model::kNestingDepthMax || value.at_end()) return false;
+  const char tag = *value.next();
+  if (tag == FlagTag(ValueType::kBool) || tag == FlagTag(ValueType::kNull)) {
+    const std::string_view flag = value.rest().substr(1);
+    api_size_ += 1;
+    return flag.size() == 1 && (flag[0] == 1 || (flag[0] == 0 && tag == FlagTag(ValueType::kBool)));
+  }
+  Reader body = value;
+  if (!value.Take(tag, &body) || !value.at_end()) return false;
+  switch (tag) {
+    case BytesTag(ValueType::kString):
+      api_size_ += body.rest().size();
+      return IsValidUtf8(body.rest());
+    case BytesTag(ValueType::kNumber):
+      return CheckNumber(body.rest());
+    case BytesTag(ValueType::kBinary):
+      api_size_ += body.rest().size();
+      return true;
+    case BytesTag(ValueType::kStringSet):
+    case BytesTag(ValueType::kBinarySet):
+      return CheckByteSet(body, tag == BytesTag(ValueType::kStringSet));
+    case BytesTag(ValueType::kNumberSet):
+      return CheckNumberSet(body);
+    case BytesTag(ValueType::kList):
+      return CheckList(body, depth);
+    case BytesTag(ValueType::kMap):
+      api_size_ += model::kDocumentApiBytes;
+      return SortEntries(body, depth);
+    default:
+      return false;
+  }
+}
+
+bool Sorter::CheckNumber(std::string_view text) {
+  if (!IsShortCanonicalNumber(text)) return false;
+  api_size_ += model::NumberApiSize(text);
+  return true;
+}
+
+bool Sorter::CheckNumberSet(Reader body) {
+  if (body.at_end()) return false;
+  std::optional<std::string_view> last;
+  while (!body.at_end()) {
+    Reader element = body;
+    if (!body.Take(kMemberTag, &element)) return false;
+    const std::string_view text = element.rest();
+    if (!CheckNumber(text)) return false;
+    if (last.has_value() && std::is_gteq(model::CompareCanonicalNumbers(*last, text))) return false;
+    last = text;
+  }
+  return true;
+}
+
+bool Sorter::CheckByteSet(Reader body, bool is_text) {
+  if (body.at_end()) return false;
+  std::optional<std::string_view> last;
+  while (!body.at_end()) {
+    Reader element = body;
+    if (!body.Take(kMemberTag, &element)) return false;
+    const std::string_view bytes = element.rest();
+    if ((is_text && !IsValidUtf8(bytes)) || (last.has_value() && *last >= bytes)) return false;
+    api_size_ += bytes.size();
+    last = bytes;
+  }
+  return true;
+}
+
+bool Sorter::CheckList(Reader body, int depth) {
+  api_size_ += model::kDocumentApiBytes;
+  while (!body.at_end()) {
+    Reader element = body;
+    if (!body.Take(kMemberTag, &element) || !CheckValue(element, depth + 1)) return false;
+    api_size_ += model::kMemberApiBytes;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<SortedItem> SortItem(std::string_view wire) {
+  SortedItem item;
+  item.bytes.assign(wire);
+  Sorter sorter;
+  if (!sorter.SortEntries({item.bytes.data(), item.bytes.data() + item.bytes.size()}, Sorter::kTopLevelDepth)) {
+    return std::nullopt;
+  }
+  item.api_size = sorter.api_size();
+  return item;
+}
+
+}  // namespace armature::codec
