@@ -137,6 +137,11 @@ bool IsDataFamilyName(std::string_view name) {
   return name.size() > 1 && name[0] == 't' && name[1] >= '0' && name[1] <= '9';
 }
 
+bool IsRangeFamilyName(std::string_view name) {
+  if (name == kLogFamily || name == kStreamFamily || name == kExpiryFamily) return true;
+  return IsTableFamilyName(name) && (name[0] == 'l' || name[0] == 'g');
+}
+
 bool IsTableFamilyName(std::string_view name) {
   const std::string_view kinds = "tlgc";
   return name.size() > 1 && kinds.find(name[0]) != std::string_view::npos && name[1] >= '0' && name[1] <= '9';

@@ -87,9 +87,9 @@ absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, 
 
 rocksdb::ColumnFamilyOptions RocksDb::MakeFamilyOptions(std::string_view name) const {
   const bool is_read_by_writes = IsDataFamilyName(name) || name == kMetaFamily;
-  rocksdb::ColumnFamilyOptions family = IsLogFamilyName(name) ? MakeLogFamilyOptions(options_, cache_)
-                                        : is_read_by_writes   ? MakeTableFamilyOptions(options_, cache_)
-                                                              : MakeDataFamilyOptions(options_, cache_);
+  rocksdb::ColumnFamilyOptions family = IsRangeFamilyName(name) ? MakeRangeFamilyOptions(options_, cache_)
+                                        : is_read_by_writes     ? MakeTableFamilyOptions(options_, cache_)
+                                                                : MakeDataFamilyOptions(options_, cache_);
   if (IsTableFamilyName(name)) family.memtable_factory = collapsing_memtables_;
   if (replayed_memtable_bytes_ > 0) {
     // The filter's size is a fraction of this.

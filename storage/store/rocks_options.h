@@ -24,7 +24,7 @@ class DiskSpace;
 // With the files of `options.volume`.
 rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options);
 
-// For rows of indexes: point reads and ranges.
+// Point reads and ranges.
 rocksdb::ColumnFamilyOptions MakeDataFamilyOptions(const DatabaseOptions& options,
                                                    const std::shared_ptr<rocksdb::Cache>& cache);
 
@@ -37,9 +37,9 @@ rocksdb::ColumnFamilyOptions MakeTableFamilyOptions(const DatabaseOptions& optio
 // Upper bound of the memory that the memtable of any family takes for its filter and its first rows.
 size_t SmallMemtableBytes(const DatabaseOptions& options);
 
-// For the change log: written once, read once in order, trimmed by range.
-rocksdb::ColumnFamilyOptions MakeLogFamilyOptions(const DatabaseOptions& options,
-                                                  const std::shared_ptr<rocksdb::Cache>& cache);
+// For families that are read by ranges only: their files have no filters.
+rocksdb::ColumnFamilyOptions MakeRangeFamilyOptions(const DatabaseOptions& options,
+                                                    const std::shared_ptr<rocksdb::Cache>& cache);
 
 // Forwards warnings and errors to the daemon's log. RocksDB's own log file would be on the database's disk and would be
 // the first to fail when that disk is full.
