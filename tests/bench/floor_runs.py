@@ -2,10 +2,11 @@
 """Server CPU of operations over gRPC, of the daemon and of its floor (grpc_floor), in turns on the same machine.
 
     tests/bench/floor_runs.py --armatured PATH --floor PATH --bench PATH [--workloads get,query,scan,put,transact,batch]
-        [--gsi 2] [--rounds 3] [--seconds 3]
+        [--gsi 2] [--lookups] [--rounds 3] [--seconds 3]
 
 Prints for each workload the medians over the rounds: microseconds of a call, times that of echo in the same round, and the daemon's part
-of the floor with its range. --gsi: `put` writes as many rows more, into indexes of the daemon. Not a test: slowness is no failure.
+of the floor with its range. --gsi: `put` writes as many rows more, into indexes of the daemon. --lookups: a floor that looks up the items
+first, and keeps the tokens of transactions. Not a test: slowness is no failure.
 """
 
 import argparse
@@ -20,24 +21,9 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from armature_daemon import Daemon  # noqa: E402
+from grpc_floor import Floor  # noqa: E402
 
 READS = {"get", "query", "scan"}
-
-
-class Floor:
-    """A grpc_floor; a context manager."""
-
-    def __init__(self, program, directory, *flags):
-        self.command = [program, f"--directory={directory}", *flags]
-
-    def __enter__(self):
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.grpc = self.process.stdout.readline().decode().strip()
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.communicate()
 
 
 def server_cpu(options, directory, target, workload):
@@ -52,6 +38,8 @@ def server_cpu(options, directory, target, workload):
 
 def measure(options, directory, workload):
     flags = ["--reads"] if workload in READS else [f"--rows={1 + options.gsi}"]
+    if options.lookups and workload not in READS:
+        flags.append("--lookups")
     ours, floors = [], []
     with Daemon(options.armatured, data_dir=directory / "data") as daemon:
         for number in range(options.rounds):
@@ -76,6 +64,7 @@ def main():
     parser.add_argument("--bench", required=True, help="armature-bench")
     parser.add_argument("--workloads", default="get,query,scan,put,transact,batch")
     parser.add_argument("--gsi", type=int, default=0)
+    parser.add_argument("--lookups", action="store_true")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--directory", default=os.environ.get("TMPDIR", "/tmp"), help="where to put the data")

@@ -2,6 +2,8 @@
 // RocksDB with the daemon's settings, with nothing of the data model between them. Requests are not parsed: a put
 // writes the bytes of its request as one row, or as --rows rows of equal size together, under new keys. One thread
 // writes what waits as one batch, synced, and ends the calls. It is the lower bound of `put`, `batch` and `transact`.
+// With --lookups, calls also do what the data model needs of the engine: each item is looked up before it is written,
+// and a transaction looks up its token and writes two rows for it.
 // With --reads, puts are parsed and stored under their keys, and `get`, `query` and `scan` copy stored rows into their
 // answers, with none of the data model either: the lower bound of these.
 //
@@ -53,6 +55,7 @@
 ABSL_FLAG(std::string, directory, "", "Where to put the database; removed at the end.");
 ABSL_FLAG(std::string, listen, "127.0.0.1:0", "Address of the server.");
 ABSL_FLAG(int, rows, 1, "Rows that a put writes.");
+ABSL_FLAG(bool, lookups, false, "Look up items before they are written, and keep the tokens of transactions.");
 ABSL_FLAG(bool, reads, false, "Serve get, query and scan, and only puts of rows for them.");
 
 namespace armature::bench {
@@ -81,21 +84,27 @@ class Writer {
     thread_.join();
   }
 
-  // Calls `done` when `rows` rows with parts of `bytes` are durable.
-  void Write(std::string bytes, int rows, Done done) {
-    const absl::MutexLock lock(&mutex_);
-    waiting_.push_back({{}, std::move(bytes), rows, std::move(done)});
+  // New keys, spread evenly. May be called by any thread.
+  std::vector<std::string> NewKeys(size_t count) {
+    std::vector<std::string> keys;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string number = std::to_string(next_key_++ * 0x9E3779B97F4A7C15);
+      keys.push_back(std::string(kKeyBytes - number.size(), '0') + number);
+    }
+    return keys;
   }
-  void Write(FloorRow row, Done done) {
+
+  // Calls `done` when the rows are durable: the first `parts` keys have parts of `bytes`, the others are empty.
+  void Write(std::vector<std::string> keys, size_t parts, std::string bytes, Done done) {
     const absl::MutexLock lock(&mutex_);
-    waiting_.push_back({std::move(row.key), std::move(row.value), 1, std::move(done)});
+    waiting_.push_back({std::move(keys), parts, std::move(bytes), std::move(done)});
   }
 
  private:
   struct Waiting {
-    std::string key;  // empty: new ones
+    std::vector<std::string> keys;
+    size_t parts = 1;
     std::string bytes;
-    int rows = 1;
     Done done;
   };
 
@@ -119,12 +128,10 @@ class Writer {
   }
 
   void Append(const Waiting& write, rocksdb::WriteBatch* batch) {
-    if (!write.key.empty()) return Check(batch->Put(write.key, write.bytes));
-    const size_t part = write.bytes.size() / static_cast<size_t>(write.rows);
-    for (int row = 0; row < write.rows; ++row) {
-      const std::string number = std::to_string(next_key_++ * 0x9E3779B97F4A7C15);
-      const std::string key = std::string(kKeyBytes - number.size(), '0') + number;
-      Check(batch->Put(key, rocksdb::Slice(write.bytes.data() + static_cast<size_t>(row) * part, part)));
+    const size_t part = write.bytes.size() / write.parts;
+    for (size_t row = 0; row < write.keys.size(); ++row) {
+      const rocksdb::Slice value(write.bytes.data() + row * part, row < write.parts ? part : 0);
+      Check(batch->Put(write.keys[row], value));
     }
   }
 
@@ -132,7 +139,7 @@ class Writer {
   absl::Mutex mutex_;
   std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
-  uint64_t next_key_ = 1;
+  std::atomic<uint64_t> next_key_ = 1;
   std::thread thread_;  // last: it uses the members above
 };
 
@@ -235,13 +242,32 @@ void AddTableMethods(FloorService* service) {
       });
 }
 
-void AddWrites(Writer* writer, FloorService* service) {
-  const std::pair<const char*, int> operations[] = {
-      {"PutItem", absl::GetFlag(FLAGS_rows)}, {"BatchWriteItem", 25}, {"TransactWriteItems", 4}};
-  for (const auto& [name, rows] : operations) {
-    service->Add(std::string("/armature.api.v1.ItemService/") + name,
-                 [writer, rows = rows](daemon::GuardedCall* call, const grpc::ByteBuffer& request) {
-                   writer->Write(std::string(daemon::MessageBytes(request).view()), rows, [call] {
+struct WriteOperation {
+  const char* name;
+  size_t rows;
+  size_t looked_up;
+  size_t empty_rows;
+};
+
+void LookUp(rocksdb::DB* db, const std::string& key) {
+  rocksdb::PinnableSlice value;
+  const rocksdb::Status status = db->Get(rocksdb::ReadOptions(), db->DefaultColumnFamily(), key, &value);
+  if (!status.IsNotFound()) Check(status);
+}
+
+void AddWrites(rocksdb::DB* db, Writer* writer, FloorService* service) {
+  const auto rows = static_cast<size_t>(absl::GetFlag(FLAGS_rows));
+  const WriteOperation bare[] = {
+      {"PutItem", rows, 0, 0}, {"BatchWriteItem", 25, 0, 0}, {"TransactWriteItems", 4, 0, 0}};
+  const WriteOperation model[] = {
+      {"PutItem", rows, 1, 0}, {"BatchWriteItem", 25, 25, 0}, {"TransactWriteItems", 4, 5, 2}};
+  for (const WriteOperation& each : absl::GetFlag(FLAGS_lookups) ? model : bare) {
+    service->Add(std::string("/armature.api.v1.ItemService/") + each.name,
+                 [db, writer, each](daemon::GuardedCall* call, const grpc::ByteBuffer& request) {
+                   std::vector<std::string> keys = writer->NewKeys(each.rows + each.empty_rows);
+                   for (size_t i = 0; i < each.looked_up; ++i) LookUp(db, keys[i]);
+                   std::string bytes(daemon::MessageBytes(request).view());
+                   writer->Write(std::move(keys), each.rows, std::move(bytes), [call] {
                      *call->response() = daemon::TakeBytes({});
                      FloorService::End(call);
                    });
@@ -254,7 +280,7 @@ void AddReads(rocksdb::DB* db, Writer* writer, FloorService* service) {
   service->Add(items + "PutItem", [writer](daemon::GuardedCall* call, const grpc::ByteBuffer& request) {
     std::optional<FloorRow> row = RowOfPut(daemon::MessageBytes(request).view());
     if (!row.has_value()) return call->End(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "unreadable"));
-    writer->Write(*std::move(row), [call] {
+    writer->Write({std::move(row->key)}, 1, std::move(row->value), [call] {
       *call->response() = daemon::TakeBytes({});
       FloorService::End(call);
     });
@@ -272,7 +298,7 @@ void AddReads(rocksdb::DB* db, Writer* writer, FloorService* service) {
 std::unique_ptr<rocksdb::DB> OpenDatabase(const std::string& directory) {
   const store::DatabaseOptions options;
   rocksdb::Options engine(store::MakeDbOptions(options),
-                          store::MakeDataFamilyOptions(options, rocksdb::NewLRUCache(options.cache_bytes)));
+                          store::MakeTableFamilyOptions(options, rocksdb::NewLRUCache(options.cache_bytes)));
   engine.create_if_missing = true;
   rocksdb::DB* opened = nullptr;
   Check(rocksdb::DB::Open(engine, directory, &opened));
@@ -291,7 +317,7 @@ void Serve(const sigset_t& signals) {
       [](const admin::v1::GetServerInfoRequest&) { return ServerInfo(); });
   service.AddMessage<admin::v1::EchoRequest, admin::v1::EchoResponse>("/armature.admin.v1.AdminService/Echo", Echo);
   AddTableMethods(&service);
-  absl::GetFlag(FLAGS_reads) ? AddReads(db.get(), &writer, &service) : AddWrites(&writer, &service);
+  absl::GetFlag(FLAGS_reads) ? AddReads(db.get(), &writer, &service) : AddWrites(db.get(), &writer, &service);
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(absl::GetFlag(FLAGS_listen), grpc::InsecureServerCredentials(), &port);

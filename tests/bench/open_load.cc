@@ -92,7 +92,6 @@ struct OpenLoad::Impl {
   };
   struct Connection {
     int socket = -1;
-    size_t free = 0;
     std::string received;
     std::string unsent;
     bool waits_writable = false;
@@ -107,6 +106,11 @@ struct OpenLoad::Impl {
     Compose();
     connections.resize(options.connections);
     for (size_t i = 0; i < connections.size(); ++i) Open(&connections[i], i);
+    // In turns: a few calls that all use one connection would be served better than those of an overload, since they
+    // are read and answered together.
+    for (size_t call = 0; call < options.calls_per_connection; ++call) {
+      for (size_t i = 0; i < connections.size(); ++i) free.push_back(i);
+    }
   }
   ~Impl() {
     for (const Connection& connection : connections) close(connection.socket);
@@ -140,10 +144,8 @@ struct OpenLoad::Impl {
     if (connect(connection->socket, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) Die("connect");
     const int on = 1;
     setsockopt(connection->socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    connection->free = options.calls_per_connection;
     epoll_event event = {.events = EPOLLIN, .data = {.u64 = index}};
     epoll_ctl(epoll, EPOLL_CTL_ADD, connection->socket, &event);
-    for (size_t i = 0; i < connection->free; ++i) free.push_back(index);
     if (!options.is_grpc) return;
     Send(index, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" +
                     Frame(kSettings, 0, 0, std::string("\0\4", 2) + BigEndian(kWindowMax)) +
@@ -313,6 +315,7 @@ struct OpenLoad::Impl {
     std::erase(free, index);
     close(connection.socket);
     Open(&connection, index);
+    free.insert(free.end(), options.calls_per_connection, index);
   }
 
   void Poll(int timeout_ms) {

@@ -11,6 +11,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "support"))
 from armature_daemon import Daemon  # noqa: E402
+from grpc_floor import Floor  # noqa: E402
 from raw_grpc_client import field, text_item  # noqa: E402
 
 ROWS = 5000
@@ -38,36 +39,51 @@ def fill(daemon):
             for key in range(begin, begin + 25)]})
 
 
+def run(arguments, address, pid, workload, front, generator):
+    operation, json_request, grpc_request = WORKLOADS[workload]
+    is_grpc = front == "grpc"
+    with tempfile.NamedTemporaryFile() as request:
+        request.write(grpc_request if is_grpc else json_request)
+        request.flush()
+        subprocess.run(
+            [arguments.bench, f"--address={address}", f"--operation={operation}",
+             f"--grpc={str(is_grpc).lower()}", f"--request={request.name}", f"--pid={pid}",
+             f"--connections={32 if is_grpc else arguments.connections}",
+             f"--calls_per_connection={100 if is_grpc else 1}", f"--seconds={arguments.seconds}",
+             f"--times={arguments.times}"],
+            check=True, preexec_fn=lambda: os.sched_setaffinity(0, {generator}))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--armatured", required=True)
     parser.add_argument("--bench", required=True, help="overload_bench")
     parser.add_argument("--workloads", default="get,put,scan")
     parser.add_argument("--fronts", default="http,grpc")
+    parser.add_argument("--floor", help="grpc_floor: its puts and gets (of no row) before those of the daemon, in turns")
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--times", type=float, default=20)
     parser.add_argument("--connections", type=int, default=1000)
     arguments = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))
     generator, served = cores[-1], cores[:-1] or cores
-    for name in arguments.workloads.split(","):
+
+    def pin():
+        os.sched_setaffinity(0, served)
+
+    for name in [name for name in arguments.workloads.split(",") for _ in range(arguments.rounds)]:
         for front in arguments.fronts.split(","):
-            operation, json_request, grpc_request = WORKLOADS[name]
-            with tempfile.NamedTemporaryFile() as request, \
-                    Daemon(arguments.armatured, "--metrics_listen=127.0.0.1:0",
-                           preexec_fn=lambda: os.sched_setaffinity(0, served)) as daemon:
-                request.write(json_request if front == "http" else grpc_request)
-                request.flush()
+            if arguments.floor and front == "grpc" and name != "scan":
+                flags = ["--reads"] if name == "get" else []
+                with tempfile.TemporaryDirectory() as directory, \
+                        Floor(arguments.floor, f"{directory}/floor", *flags, preexec_fn=pin) as floor:
+                    print(f"{name}, floor over gRPC:", flush=True)
+                    run(arguments, floor.grpc, floor.process.pid, name, front, generator)
+            with Daemon(arguments.armatured, "--metrics_listen=127.0.0.1:0", preexec_fn=pin) as daemon:
                 fill(daemon)
-                is_grpc = front == "grpc"
                 print(f"{name} over {front}:", flush=True)
-                subprocess.run(
-                    [arguments.bench, f"--address={daemon.grpc if is_grpc else daemon.http}", f"--operation={operation}",
-                     f"--grpc={str(is_grpc).lower()}", f"--request={request.name}", f"--pid={daemon.process.pid}",
-                     f"--connections={32 if is_grpc else arguments.connections}",
-                     f"--calls_per_connection={200 if is_grpc else 1}", f"--seconds={arguments.seconds}",
-                     f"--times={arguments.times}"],
-                    check=True, preexec_fn=lambda: os.sched_setaffinity(0, {generator}))
+                run(arguments, daemon.grpc if front == "grpc" else daemon.http, daemon.process.pid, name, front, generator)
 
 
 if __name__ == "__main__":
