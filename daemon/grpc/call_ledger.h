@@ -110,8 +110,8 @@ struct CallLimits {
   absl::Duration grace = absl::Seconds(1);
   // The largest request.
   size_t request_bytes_max = 16 << 20;
-  // Calls that a connection may cancel within an interval: all that it may have open, twice.
-  size_t cancelled_max = size_t{2} * kCallsPerConnectionMax;
+  // Calls that a connection may cancel within an interval: all that it may have open, five times.
+  size_t cancelled_max = 512;
 };
 
 struct CallLedgerCounts {

@@ -21,9 +21,9 @@
 namespace armature::daemon {
 
 // Calls that a connection may have open, as gRPC is told. Further ones wait in the client: answers that a client does
-// not read must not accumulate without bound. With as many answers of pages, one client does not use up the default
-// memory budget.
-inline constexpr int kCallsPerConnectionMax = 256;
+// not read must not accumulate without bound, and gRPC as Debian builds it searches the open calls of the process in
+// each step of a call. RFC 9113 recommends no fewer.
+inline constexpr int kCallsPerConnectionMax = 100;
 
 // How late the calls that a connection sent at once were read. Part of what is known of the connection.
 //

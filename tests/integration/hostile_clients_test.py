@@ -136,6 +136,17 @@ def wait_until(condition):
     return False
 
 
+class OpenCallsTest(unittest.TestCase):
+    """Each call open costs every other call time in gRPC."""
+
+    def test_connection_may_have_100_calls(self):
+        max_concurrent_streams = 3
+        with ServingDaemon() as daemon, contextlib.closing(RawGrpcClient(daemon.grpc)) as client:
+            kind, _, _, payload = client.read_frame()
+            self.assertEqual(kind, SETTINGS)
+            self.assertEqual(dict(struct.iter_unpack(">HI", payload))[max_concurrent_streams], 100)
+
+
 class IdleConnections(unittest.TestCase):
     def test_connections_beyond_the_limits_are_closed(self):
         with ServingDaemon("--connections_max=60", "--connections_per_address_max=40") as daemon, \

@@ -1,5 +1,5 @@
-#include "storage/codec/canonical_text.h"
 #include "storage/codec/item_codec.h"
+#include "storage/codec/canonical_text.h"
 
 #include <gtest/gtest.h>
 
