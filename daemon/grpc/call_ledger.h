@@ -159,8 +159,8 @@ class CallLedger {
   absl::Status CheckRoom(const BudgetClient& client, size_t bytes);
   // Tells that a message of the call has arrived as a whole.
   void Received(TrackedCall& call, size_t bytes);
-  // Tells that the client has cancelled the call. A connection that cancels more calls in an interval than it may have
-  // open is broken off: each costs the daemon more than the client.
+  // Tells that the client has cancelled the call. A connection that cancels more than `cancelled_max` calls in an
+  // interval is broken off: each costs the daemon more than the client.
   void Cancelled(TrackedCall& call);
   // True if a call of this size that has just been read is to wait, see LateCalls.
   bool MustWait(const TrackedCall& call, size_t bytes);

@@ -12,8 +12,8 @@ namespace armature::codec {
 // True if `text` is well-formed UTF-8 (no surrogates, no overlong forms).
 bool IsValidUtf8(std::string_view text);
 
-// True only if `text` is what Number::CanonicalText returns. Does not create a number. Texts that are compact or longer
-// than kNumberDigitsMax are not recognized, even if they are canonical.
+// True only if `text` is what Number::CanonicalText returns. Does not create a number. Texts that are compact,
+// longer than kNumberDigitsMax, or have a run of kPlacingZerosMin zeros are not recognized, even if they are canonical.
 bool IsShortCanonicalNumber(std::string_view text);
 
 }  // namespace armature::codec

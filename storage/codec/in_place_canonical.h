@@ -4,7 +4,7 @@
 // Canonical form of an item by sorting alone.
 //
 // The items of nearly all requests differ from their canonical form only in the order of their attributes and of the
-// entries of their maps, and have the same length. They are copied and sorted in place, which takes a tenth of the work
+// entries of their maps, and have the same length. They are copied and sorted in place, which takes a third of the work
 // of writing them anew. Everything else, invalid items as well, is left to CanonicalizeItem (item_codec.h), which also
 // words the errors.
 //
@@ -22,9 +22,9 @@ struct SortedItem {
   size_t api_size = 0;  // as model::ApiSize counts
 };
 
-// `wire` is the wire form of an armature.api.v1.Item. Nullopt if it is invalid, or its canonical form is not a
-// permutation of it: a name that repeats, an unknown field, a length in more bytes than it takes, a number in another
-// form, a set that does not ascend.
+// `wire` is the wire form of an armature.api.v1.Item. Nullopt if it is invalid, or needs more than sorting by names: a
+// name that repeats, an unknown field, a length in more bytes than it takes, a set that does not ascend, a number that
+// IsShortCanonicalNumber does not recognize.
 std::optional<SortedItem> SortItem(std::string_view wire);
 
 }  // namespace armature::codec

@@ -87,7 +87,7 @@ std::optional<ExpiryKeyParts> ParseExpiryKey(std::string_view key);
 std::string LogKey(TableId table, ChangeSequence sequence);
 std::optional<ChangeSequence> SequenceOfLogKey(std::string_view key);
 
-// True for the families that are read by ranges only: logs, streams, expiries, entries of indexes.
+// True for the families that requests read by ranges only: logs, streams, expiries, entries of indexes.
 bool IsRangeFamilyName(std::string_view name);
 // Column family names of a table.
 std::string DataFamilyName(TableId table);

@@ -37,7 +37,7 @@ rocksdb::ColumnFamilyOptions MakeTableFamilyOptions(const DatabaseOptions& optio
 // Upper bound of the memory that the memtable of any family takes for its filter and its first rows.
 size_t SmallMemtableBytes(const DatabaseOptions& options);
 
-// For families that are read by ranges only: their files have no filters.
+// For families that requests read by ranges only: their files have no filters.
 rocksdb::ColumnFamilyOptions MakeRangeFamilyOptions(const DatabaseOptions& options,
                                                     const std::shared_ptr<rocksdb::Cache>& cache);
 

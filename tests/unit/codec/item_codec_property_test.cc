@@ -54,30 +54,33 @@ void ExpectPlainNumbers(const model::ItemView& item) {
   });
 }
 
-bool HasLongNumber(const model::ItemView& item);
+bool HasRareNumber(const model::ItemView& item);
 
-bool HasLongNumber(const model::ValueView& value) {
-  bool found = value.type() == model::ValueType::kNumber && value.scalar().size() > model::kNumberDigitsMax;
-  if (value.type() == model::ValueType::kMap) return HasLongNumber(value.map());
+// Canonical, but not recognized as such without being parsed.
+bool IsRareNumber(std::string_view text) { return text.size() > model::kNumberDigitsMax || model::HasRunOfZeros(text); }
+
+bool HasRareNumber(const model::ValueView& value) {
+  bool found = value.type() == model::ValueType::kNumber && IsRareNumber(value.scalar());
+  if (value.type() == model::ValueType::kMap) return HasRareNumber(value.map());
   if (value.type() == model::ValueType::kNumberSet) {
     value.ForEachSetElement([&found](std::string_view element) {
-      found = found || element.size() > model::kNumberDigitsMax;
+      found = found || IsRareNumber(element);
       return true;
     });
   }
   if (value.type() == model::ValueType::kList) {
     value.ForEachListElement([&found](const model::ValueView& element) {
-      found = found || HasLongNumber(element);
+      found = found || HasRareNumber(element);
       return true;
     });
   }
   return found;
 }
 
-bool HasLongNumber(const model::ItemView& item) {
+bool HasRareNumber(const model::ItemView& item) {
   bool found = false;
   item.ForEach([&found](const model::AttributeView& attribute) {
-    found = found || HasLongNumber(attribute.value);
+    found = found || HasRareNumber(attribute.value);
     return true;
   });
   return found;
@@ -116,7 +119,7 @@ TEST(CanonicalizeItemProperty, OneMeaningHasOneForm) {
     ASSERT_EQ(ToHex(item->bytes), ToHex(twin->bytes));
     ASSERT_EQ(item->api_size, twin->api_size);
     sorted += CheckSorted(first) ? 1 : 0;
-    ASSERT_EQ(CheckSorted(item->bytes), !item->compact_numbers && !HasLongNumber(item->view())) << ToHex(item->bytes);
+    ASSERT_EQ(CheckSorted(item->bytes), !item->compact_numbers && !HasRareNumber(item->view())) << ToHex(item->bytes);
     ASSERT_EQ(item->api_size, model::ApiSize(model::ItemView(item->bytes)));
     const absl::StatusOr<CanonicalItem> again = CanonicalizeItem(item->bytes);
     ASSERT_TRUE(again.ok()) << again.status();
@@ -156,6 +159,15 @@ void ExpectRefusedOrCanonical(std::string_view wire) {
   const absl::StatusOr<CanonicalItem> again = CanonicalizeItem(item->bytes);
   ASSERT_TRUE(again.ok()) << again.status();
   ASSERT_EQ(ToHex(again->bytes), ToHex(item->bytes));
+}
+
+TEST(CanonicalizeItemProperty, NumbersWithManyZerosAreWrittenAnew) {
+  const std::string wire = Item({{"n", N("1" + std::string(20, '0') + "1")}});
+  const CanonicalItem item = *CanonicalizeItem(wire);
+  EXPECT_EQ(ToHex(item.bytes), ToHex(wire));
+  EXPECT_FALSE(item.compact_numbers);
+  EXPECT_TRUE(HasRareNumber(item.view()));
+  EXPECT_FALSE(CheckSorted(wire));
 }
 
 TEST(CanonicalizeItemProperty, DamagedItemsAreRefusedOrCanonical) {
