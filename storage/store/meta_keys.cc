@@ -147,6 +147,8 @@ bool IsTableFamilyName(std::string_view name) {
   return name.size() > 1 && kinds.find(name[0]) != std::string_view::npos && name[1] >= '0' && name[1] <= '9';
 }
 
+bool IsOverwrittenFamilyName(std::string_view name) { return IsTableFamilyName(name) || name == kMetaFamily; }
+
 std::string LocalIndexFamilyName(TableId table, IndexId index) { return Cat("l", table.value(), ".", index.value()); }
 
 std::string GlobalIndexFamilyName(TableId table, IndexId index) { return Cat("g", table.value(), ".", index.value()); }

@@ -94,6 +94,8 @@ std::string DataFamilyName(TableId table);
 bool IsDataFamilyName(std::string_view name);
 // True for all families of tables: rows, index entries, sizes of item collections.
 bool IsTableFamilyName(std::string_view name);
+// True for the families whose rows are overwritten, and whose memtables forget old versions: those of tables, and meta.
+bool IsOverwrittenFamilyName(std::string_view name);
 std::string LocalIndexFamilyName(TableId table, IndexId index);
 std::string GlobalIndexFamilyName(TableId table, IndexId index);
 std::string CollectionFamilyName(TableId table);

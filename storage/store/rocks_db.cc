@@ -90,7 +90,7 @@ rocksdb::ColumnFamilyOptions RocksDb::MakeFamilyOptions(std::string_view name) c
   rocksdb::ColumnFamilyOptions family = IsRangeFamilyName(name) ? MakeRangeFamilyOptions(options_, cache_)
                                         : is_read_by_writes     ? MakeTableFamilyOptions(options_, cache_)
                                                                 : MakeDataFamilyOptions(options_, cache_);
-  if (IsTableFamilyName(name)) family.memtable_factory = collapsing_memtables_;
+  if (IsOverwrittenFamilyName(name)) family.memtable_factory = collapsing_memtables_;
   if (replayed_memtable_bytes_ > 0) {
     // The filter's size is a fraction of this.
     family.memtable_prefix_bloom_size_ratio *=

@@ -81,7 +81,7 @@ class RocksDb {
   ColumnFamily* log() { return log_; }
   ColumnFamily* stream() { return stream_; }
   ColumnFamily* expiry() { return expiry_; }
-  // Where reads of tables and indexes are registered; see read_horizon.h.
+  // Where reads of tables, of indexes and of meta are registered; see read_horizon.h.
   ReadHorizon* horizon() { return &horizon_; }
   DeadRanges* dead_ranges() { return &dead_ranges_; }
 

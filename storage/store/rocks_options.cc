@@ -98,7 +98,7 @@ class LogWriter final : public rocksdb::Logger {
     if (std::string_view(line).find(kNoOptionsFiles) != std::string_view::npos) return;
     const bool is_count_wrong = std::string_view(line).find(kFewerRead) != std::string_view::npos;
     // For each flush of a memtable that dropped old versions. In other families it means that rows were lost.
-    if (is_count_wrong && IsTableFamilyName(FamilyOf(line))) return;
+    if (is_count_wrong && IsOverwrittenFamilyName(FamilyOf(line))) return;
     if (level == rocksdb::InfoLogLevel::WARN_LEVEL && !is_count_wrong) {
       LOG(WARNING) << "rocksdb: " << line;
     } else {

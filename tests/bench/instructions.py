@@ -5,10 +5,8 @@
     tests/bench/instructions.py --record     writes the record anew; commit it with the change that needs it
 
 The counts depend on compiler, build type and libraries, not on the speed of the machine or on other programs. Two runs differ
-by less than 1 %, but for small writes: the heights of nodes in the memtable's skip list are random, and its seed the number
-of a thread, so that a delete takes between 67,000 and 72,000. So the record is the median of three runs, and an operation
-fails only if it takes too many instructions in each of three runs. The record is for the preset dev on Debian 12 and x86-64
-with AVX2.
+by less than 1 %. The record is the median of three runs, and an operation fails only if it takes too many instructions in
+each of three runs. The record is for the preset dev on Debian 12 and x86-64 with AVX2.
 """
 
 import argparse

@@ -15,7 +15,11 @@
 #include "glog/logging.h"
 #include "rocksdb/env.h"
 #include "rocksdb/perf_context.h"
+#include "rocksdb/utilities/debug.h"
+#include "rocksdb/write_batch.h"
+#include "storage/store/rocks_db.h"
 #include "storage/store/rocks_options.h"
+#include "tests/support/temp_dir.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store::overwritten_rows_test {
@@ -287,17 +291,34 @@ void WarnOfFlush(const std::shared_ptr<rocksdb::Logger>& logger, const char* fam
 TEST(OverwrittenRowsLog, FlushesOfOtherFamiliesThatReadFewerEntriesAreErrors) {
   const std::shared_ptr<rocksdb::Logger> logger = MakeRocksLogger();
   LogLines lines;
-  for (const char* const family : {"t1", "l1.2", "g1.2", "c1", "meta", "default"}) {
+  for (const char* const family : {"t1", "l1.2", "g1.2", "c1", "meta", "log", "default"}) {
     WarnOfFlush(logger, family, "Expected 5 entries in memtables, but read 4");
   }
   WarnOfFlush(logger, "t1", "is slow");
   rocksdb::Warn(logger, "Expected 5 entries in memtables, but read 4");
   EXPECT_EQ(
       lines.text,
-      "E rocksdb: [db/flush_job.cc:957] [meta] [JOB 3] Level-0 flush Expected 5 entries in memtables, but read 4\n"
+      "E rocksdb: [db/flush_job.cc:957] [log] [JOB 3] Level-0 flush Expected 5 entries in memtables, but read 4\n"
       "E rocksdb: [db/flush_job.cc:957] [default] [JOB 3] Level-0 flush Expected 5 entries in memtables, but read 4\n"
       "W rocksdb: [db/flush_job.cc:957] [t1] [JOB 3] Level-0 flush is slow\n"
       "E rocksdb: Expected 5 entries in memtables, but read 4\n");
+}
+
+// Each commit overwrites totals and the last sequence.
+TEST(OverwrittenMeta, DropsOldVersions) {
+  const test::TempDir dir;
+  const DatabaseOptions options = TestOptions(dir.path("data"));
+  const std::unique_ptr<RocksDb> rocks = *RocksDb::Open(options.path, options);
+  constexpr int kWrites = 2000;
+  for (int i = 0; i < kWrites; ++i) {
+    rocksdb::WriteBatch batch;
+    for (const char* const key : {"a", "b"}) batch.Put(rocks->meta()->handle(), key, std::to_string(i));
+    ASSERT_TRUE(rocks->Write(&batch, /*sync=*/false, "write").ok());
+  }
+  std::vector<rocksdb::KeyVersion> versions;
+  ASSERT_TRUE(rocksdb::GetAllKeyVersions(rocks->db(), rocks->meta()->handle(), "a", "c", kWrites, &versions).ok());
+  EXPECT_LT(versions.size(), kFewSkipped);
+  for (const char* const key : {"a", "b"}) EXPECT_EQ(*rocks->Get(*rocks->meta(), key), std::to_string(kWrites - 1));
 }
 
 TEST_P(OverwrittenRowsTest, ConcurrentReadsSeeOneGenerationOfAllRows) {
