@@ -356,13 +356,13 @@ AdminService::AdminService(const CallGate* gate, std::string data_dir)
                 return std::make_shared<ExportStream>(this->gate(), context, std::move(ended));
               });
             }));
-  AddGuarded(*engine::FindOperation(kEcho), [this](Context* context, grpc::ByteBuffer* response) {
+  AddGuarded(*engine::FindOperation(kEcho), [this](OpenedCall* opened) {
     const auto run = [](const UnaryCall& call, const grpc::ByteBuffer& request) {
       if (const auto engine = call.caller().Allow(kEcho, ""); !engine.ok()) return call.Finish(engine.status());
       call.Finish(EchoBytes(request, call.response()));
     };
     const CallKind kind{.only_reads = true, .is_large = false};
-    return this->gate()->Admit(context, response, *engine::FindOperation(kEcho), kind, run);
+    this->gate()->Admit(opened, *engine::FindOperation(kEcho), kind, run);
   });
 }
 

@@ -43,6 +43,7 @@ class ExportStream::Page final : public engine::PageWriter {
 void ExportStream::Start() {
   gate_->ledger()->Add(this);
   counted_ = gate_->Count(Front::kGrpc, kOperation);
+  if (const absl::Status surplus = gate_->ledger()->CheckCalls(*this); !surplus.ok()) return End(surplus);
   gate_->Identify(*context_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
     if (!caller.ok()) return self->End(caller.status());
     self->caller_ = *std::move(caller);

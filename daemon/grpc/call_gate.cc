@@ -39,13 +39,12 @@ bool Caller::MayChangePolicy(std::string_view arn, const access::ResourcePolicy&
   return access_ == nullptr || access_->Permits({"PutResourcePolicy", arn, {}, access::NoFacts, &policy});
 }
 
-UnaryCall::UnaryCall(Caller caller, grpc::CallbackServerContext* context, GuardedCall* guarded, CallKind kind,
-                     RequestStats::Request counted)
-    : caller_(std::move(caller)), context_(context), guarded_(guarded), kind_(kind), counted_(std::move(counted)) {
+UnaryCall::UnaryCall(Caller caller, GuardedCall* guarded, CallKind kind, RequestStats::Request counted)
+    : caller_(std::move(caller)), guarded_(guarded), kind_(kind), counted_(std::move(counted)) {
   if (counted_.trace() == nullptr) return;
   // The client gets an id of the call, to ask the operator about a slow one.
   request_id_ = std::make_shared<const std::string>(store::RandomUuid());
-  context->AddTrailingMetadata("x-armature-request-id", *request_id_);
+  guarded->context()->AddTrailingMetadata("x-armature-request-id", *request_id_);
 }
 
 void UnaryCall::Finish(const absl::Status& status) const {
@@ -53,13 +52,13 @@ void UnaryCall::Finish(const absl::Status& status) const {
   if (status.ok()) held = guarded_->HoldResponse(kind_.only_reads);
   const std::string_view request_id = request_id_ == nullptr ? std::string_view() : *request_id_;
   counted_.Finish(held, request_id);
-  guarded_->End(EndOf(context_, held, request_id));
+  guarded_->End(EndOf(context(), held, request_id));
 }
 
 void UnaryCall::FinishUnread() const {
   const absl::Status error = SerializationError("The request cannot be read");
   counted_.Finish(error, {});
-  guarded_->End(EndOf(context_, error));
+  guarded_->End(EndOf(context(), error));
 }
 
 absl::StatusOr<engine::Engine*> AuditedCall::Allow() const {
@@ -113,39 +112,51 @@ void CallGate::Identify(const grpc::CallbackServerContext& context, Identified d
                    });
 }
 
-UnaryCall CallGate::Begin(grpc::CallbackServerContext* context, GuardedCall* guarded,
-                          const engine::Operation& operation, CallKind kind, Caller caller) const {
-  return {std::move(caller), context, guarded, kind, Count(Front::kGrpc, operation.name)};
+UnaryCall CallGate::Begin(GuardedCall* guarded, const engine::Operation& operation, CallKind kind,
+                          Caller caller) const {
+  return {std::move(caller), guarded, kind, Count(Front::kGrpc, operation.name)};
 }
 
-GuardedCall* CallGate::Admit(grpc::CallbackServerContext* context, grpc::ByteBuffer* response,
-                             const engine::Operation& operation, CallKind kind, Work work) const {
-  auto* const guarded = new GuardedCall(ledger_, context, response);  // ends itself
-  auto run = [this, context, &operation, kind, guarded, work = std::move(work)](absl::StatusOr<Caller> caller) mutable {
+void CallGate::Admit(OpenedCall* opened, const engine::Operation& operation, CallKind kind, Work work) const {
+  auto* const guarded = new GuardedCall(ledger_, opened);  // ends itself
+  if (absl::Status surplus = guarded->CheckCalls(); !surplus.ok()) {
+    return Begin(guarded, operation, kind, Caller(engine_, nullptr, 0)).Finish(surplus);
+  }
+  auto run = [this, &operation, kind, guarded, work = std::move(work)](absl::StatusOr<Caller> caller) mutable {
     if (absl::Status room = caller.ok() && kind.is_large ? guarded->CheckRoom(kLargeAnswerBytes) : caller.status();
         !room.ok()) {
-      Audit(caller.ok() ? &*caller : nullptr,
-            {.principal = {}, .peer = context->peer(), .operation = operation.name, .table = {}, .result = room});
-      return Begin(context, guarded, operation, kind, Caller(engine_, nullptr, 0)).Finish(room);
+      Audit(caller.ok() ? &*caller : nullptr, {.principal = {},
+                                               .peer = guarded->context()->peer(),
+                                               .operation = operation.name,
+                                               .table = {},
+                                               .result = room});
+      return Begin(guarded, operation, kind, Caller(engine_, nullptr, 0)).Finish(room);
     }
-    guarded->ReadRequest([this, context, &operation, kind, guarded, caller = *std::move(caller),
-                          work = std::move(work)](bool ok) mutable {
-      // With the code of gRPC for a client that sends no request.
-      if (!ok) return guarded->End(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "The call has no request"));
-      const grpc::ByteBuffer request = guarded->TakeRequest();
-      const UnaryCall call = Begin(context, guarded, operation, kind, std::move(caller));
-      if (absl::Status room = guarded->HoldRequest(request.Length()); !room.ok()) return call.Finish(room);
-      if (!MayWait(operation) || !guarded->MustWait(request.Length())) return std::move(work)(call, request);
-      ledger_->late()->Park([call, request, work = std::move(work)]() mutable { std::move(work)(call, request); },
-                            [call](const absl::Status& status) { call.Finish(status); });
-    });
+    guarded->ReadRequest(
+        [this, &operation, kind, guarded, caller = *std::move(caller), work = std::move(work)](bool ok) mutable {
+          // With the code of gRPC for a client that sends no request.
+          if (!ok) return guarded->End(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "The call has no request"));
+          const grpc::ByteBuffer request = guarded->TakeRequest();
+          const UnaryCall call = Begin(guarded, operation, kind, std::move(caller));
+          if (absl::Status room = guarded->HoldRequest(request.Length()); !room.ok()) return call.Finish(room);
+          if (!MayWait(operation) || !guarded->MustWait(request.Length())) {
+            guarded->Begin();
+            return std::move(work)(call, request);
+          }
+          guarded->Park();
+          ledger_->late()->Park(
+              [guarded, call, request, work = std::move(work)]() mutable {
+                guarded->Begin();
+                std::move(work)(call, request);
+              },
+              [call](const absl::Status& status) { call.Finish(status); });
+        });
   };
   if (authenticator_ == nullptr) {
     run(Caller(engine_, nullptr, 0));
   } else {
-    Identify(*context, std::move(run));
+    Identify(*guarded->context(), std::move(run));
   }
-  return guarded;
 }
 
 }  // namespace armature::daemon

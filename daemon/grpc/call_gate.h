@@ -64,6 +64,7 @@ class Caller {
 class UnaryCall {
  public:
   const Caller& caller() const { return caller_; }
+  grpc::CallbackServerContext* context() const { return guarded_->context(); }
   grpc::ByteBuffer* response() const { return guarded_->response(); }
 
   // Ends the call, with the response if the status is OK. Call it once.
@@ -78,11 +79,9 @@ class UnaryCall {
  private:
   friend class CallGate;
   friend class AuditedCall;
-  UnaryCall(Caller caller, grpc::CallbackServerContext* context, GuardedCall* guarded, CallKind kind,
-            RequestStats::Request counted);
+  UnaryCall(Caller caller, GuardedCall* guarded, CallKind kind, RequestStats::Request counted);
 
   Caller caller_;
-  grpc::CallbackServerContext* context_;
   GuardedCall* guarded_;
   CallKind kind_;
   RequestStats::Request counted_;
@@ -125,8 +124,7 @@ class CallGate {
   // if that fails, or if there is no memory for the request. Does not block. Refusals of an audited operation are
   // recorded.
   using Work = absl::AnyInvocable<void(const UnaryCall& call, const grpc::ByteBuffer& request) &&>;
-  GuardedCall* Admit(grpc::CallbackServerContext* context, grpc::ByteBuffer* response,
-                     const engine::Operation& operation, CallKind kind, Work work) const;
+  void Admit(OpenedCall* opened, const engine::Operation& operation, CallKind kind, Work work) const;
 
   // Makes an audited call of an admitted one. Records nothing for an operation that is not audited.
   AuditedCall WithAudit(UnaryCall call, std::string peer, const engine::Operation& operation, std::string table) const {
@@ -156,8 +154,7 @@ class CallGate {
 
  private:
   // Starts to count a call, and gives it an id if slow requests are logged.
-  UnaryCall Begin(grpc::CallbackServerContext* context, GuardedCall* guarded, const engine::Operation& operation,
-                  CallKind kind, Caller caller) const;
+  UnaryCall Begin(GuardedCall* guarded, const engine::Operation& operation, CallKind kind, Caller caller) const;
   void AskAuthenticator(const grpc::CallbackServerContext& context, Authenticator::Done done) const;
 
   engine::Engine* const engine_;

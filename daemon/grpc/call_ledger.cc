@@ -6,6 +6,7 @@
 #include "daemon/net/coarse_clock.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
+#include "storage/base/strings.h"
 #include "storage/base/time_histogram.h"
 
 namespace armature::daemon {
@@ -22,6 +23,7 @@ constexpr size_t kWindowBytes = 64 << 10;
 // Part of the budget that is freed when a request was refused.
 constexpr size_t kPartFreed = 4;
 constexpr int kLogCallsEvery = 1000;
+constexpr int64_t kRetryAfterMs = 100;
 // Connections that are asked for their counts in each interval; that takes half a millisecond.
 constexpr size_t kLooksPerSweep = 1000;
 // Size of a request that was refused before it was read, estimated.
@@ -62,6 +64,7 @@ void CallLedger::Add(TrackedCall* call) {
     call->use_ = guard_.UseOf(call->Peer());
     call->use_->served_bytes.fetch_add(FloodGuard::kCallBytes + call->MetadataBytes(), std::memory_order_relaxed);
     call->use_->open_calls.fetch_add(1, std::memory_order_relaxed);
+    call->use_->current_calls.fetch_add(1, std::memory_order_relaxed);
   }
   Shard& shard = ShardOf(call);
   const absl::MutexLock lock(&shard.mutex);
@@ -71,6 +74,7 @@ void CallLedger::Add(TrackedCall* call) {
 void CallLedger::Remove(TrackedCall* call) {
   if (call->use_ != nullptr) {
     call->use_->open_calls.fetch_sub(1, std::memory_order_relaxed);
+    if (call->IsCurrent()) call->use_->current_calls.fetch_sub(1, std::memory_order_relaxed);
     if (!call->has_message_.load(std::memory_order_relaxed) && !call->is_cancelled_.load(std::memory_order_relaxed)) {
       call->use_->served_bytes.fetch_add(kRefusedBytes, std::memory_order_relaxed);
     }
@@ -82,6 +86,13 @@ void CallLedger::Remove(TrackedCall* call) {
   }
   const absl::MutexLock lock(&shard.mutex);
   shard.calls.erase(call);
+}
+
+absl::Status CallLedger::CheckCalls(const TrackedCall& call) {
+  if (call.use_ == nullptr) return absl::OkStatus();
+  if (call.use_->current_calls.load(std::memory_order_relaxed) <= kCurrentCallsMax) return absl::OkStatus();
+  refused_surplus_.fetch_add(1, std::memory_order_relaxed);
+  return ThrottlingError(Cat("A connection may have ", kCallsPerConnectionMax, " calls at once"), kRetryAfterMs);
 }
 
 absl::Status CallLedger::CheckRoom(const BudgetClient& client, size_t bytes) {
@@ -104,16 +115,37 @@ void CallLedger::Received(TrackedCall& call, size_t bytes) {
 }
 
 void CallLedger::Cancelled(TrackedCall& call) {
+  const bool was_current = call.IsCurrent();
   call.is_cancelled_.store(true, std::memory_order_relaxed);
+  // Then this may be told long after, of many calls at once.
+  if (call.was_parked_.load(std::memory_order_relaxed)) return;
+  if (call.use_ != nullptr && was_current) call.use_->current_calls.fetch_sub(1, std::memory_order_relaxed);
   if (call.use_ != nullptr && !call.has_message_.load(std::memory_order_relaxed)) {
     call.use_->reset_calls.fetch_add(1, std::memory_order_relaxed);
   }
+  CountCancelled(call);
+}
+
+void CallLedger::CountCancelled(const TrackedCall& call) {
   const std::string& peer = call.Peer();
   const absl::MutexLock lock(&cancelled_mutex_);
   // An interval is long: a client can begin and cancel thousands of calls in it.
   if (++cancelled_[peer] != limits_.cancelled_max + 1 || table_ == nullptr) return;
   is_hastened_.store(true);
   table_->Hasten();
+}
+
+void CallLedger::Parked(TrackedCall& call) {
+  call.was_parked_.store(true, std::memory_order_relaxed);
+  if (call.use_ == nullptr) return;
+  call.use_->current_calls.fetch_sub(1, std::memory_order_relaxed);
+  if (call.use_->parked_calls.fetch_add(1, std::memory_order_relaxed) >= kCallsPerConnectionMax) CountCancelled(call);
+}
+
+void CallLedger::Unparked(TrackedCall& call) {
+  if (call.was_parked_.load(std::memory_order_relaxed) && call.use_ != nullptr) {
+    call.use_->parked_calls.fetch_sub(1, std::memory_order_relaxed);
+  }
 }
 
 bool CallLedger::MustWait(const TrackedCall& call, size_t bytes) {
@@ -376,7 +408,8 @@ CallLedgerCounts CallLedger::counts() const {
           .ended_spent = ended_spent_.load(std::memory_order_relaxed),
           .broken_cancelling = broken_cancelling_.load(std::memory_order_relaxed),
           .broken_flooding = broken_flooding_.load(std::memory_order_relaxed),
-          .refused = refused_.load(std::memory_order_relaxed)};
+          .refused = refused_.load(std::memory_order_relaxed),
+          .refused_surplus = refused_surplus_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace armature::daemon

@@ -61,6 +61,10 @@ class TrackedCall {
 
   // Size of what the client says about the call.
   size_t MetadataBytes() const;
+  // True if it counts among those of its connection.
+  bool IsCurrent() const {
+    return !was_parked_.load(std::memory_order_relaxed) && !is_cancelled_.load(std::memory_order_relaxed);
+  }
 
   // Replaced in tests.
   virtual const std::string& Peer() const { return peer_; }
@@ -73,6 +77,7 @@ class TrackedCall {
   std::atomic<int64_t> since_ns_ = 0;      // of the phase, or of the last progress in it
   std::atomic<bool> has_message_ = false;  // a whole one
   std::atomic<bool> is_cancelled_ = false;
+  std::atomic<bool> was_parked_ = false;
   std::shared_ptr<ConnectionUse> use_;  // null on Unix sockets
 };
 
@@ -120,6 +125,7 @@ struct CallLedgerCounts {
   uint64_t broken_cancelling = 0;  // connections broken off because they cancelled too many calls
   uint64_t broken_flooding = 0;    // connections broken off because of frames that belong to no call
   uint64_t refused = 0;            // calls refused because the budget was spent
+  uint64_t refused_surplus = 0;    // calls refused because their connection had too many
 };
 
 // The budget counts large answers exactly, from their end to the moment when the system has taken them. gRPC does not
@@ -155,6 +161,8 @@ class CallLedger {
   AnswerRelay* relay() { return &relay_; }
   // Number of calls in progress at the last sweep, or somewhat before it: streams that wait for their clients are not.
   size_t busy() const { return busy_.load(std::memory_order_relaxed); }
+  // OK, or ThrottlingException if the connection of the call has too many. To be asked before anything else.
+  absl::Status CheckCalls(const TrackedCall& call);
   // OK, or ServiceUnavailable if the budget, or the client's share of it, has no room for `bytes` more.
   absl::Status CheckRoom(const BudgetClient& client, size_t bytes);
   // Tells that a message of the call has arrived as a whole.
@@ -162,6 +170,11 @@ class CallLedger {
   // Tells that the client has cancelled the call. A connection that cancels more than `cancelled_max` calls in an
   // interval is broken off: each costs the daemon more than the client.
   void Cancelled(TrackedCall& call);
+  // Tells that the call waits, and that it does no longer. The client cannot cancel it meanwhile. But calls beyond
+  // those that a connection may have open are there only because others were cancelled, and count as such. Each is
+  // called once at most.
+  void Parked(TrackedCall& call);
+  void Unparked(TrackedCall& call);
   // True if a call of this size that has just been read is to wait, see LateCalls.
   bool MustWait(const TrackedCall& call, size_t bytes);
   LateCalls* late() { return &late_; }
@@ -223,6 +236,7 @@ class CallLedger {
   bool IsExceeded(const Connections& connections) const;
   void EstimateUnknown(const std::string& peer, Connection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(streaks_mutex_);
   void EstimateOne(int64_t now_ns, const TransferCounts& counts, Streak* streak, Connection* connection) const;
+  void CountCancelled(const TrackedCall& call);
   void EndStalled(int64_t now_ns, Connections* connections);
   void BreakCancelling(ConnectionTable* table);
   void BreakFlooding(int64_t now_ns, ConnectionTable* table);
@@ -251,6 +265,7 @@ class CallLedger {
   std::atomic<uint64_t> ended_stalled_ = 0;
   std::atomic<uint64_t> ended_spent_ = 0;
   std::atomic<uint64_t> refused_ = 0;
+  std::atomic<uint64_t> refused_surplus_ = 0;
   uint64_t refused_seen_ = 0;  // by Sweep
   int64_t next_sweep_ns_ = 0;
   // At the last look: some requests under way were large; the budget was exceeded.

@@ -26,6 +26,8 @@ struct ConnectionUse {
   std::atomic<uint64_t> served_bytes = 0;  // of calls and whole messages, estimated high
   std::atomic<uint64_t> reset_calls = 0;   // cancelled before their request was whole
   std::atomic<int64_t> open_calls = 0;
+  std::atomic<int64_t> parked_calls = 0;   // part of the open ones
+  std::atomic<int64_t> current_calls = 0;  // open ones that were neither parked nor cancelled
   CallBurst burst;
 
  private:

@@ -4,32 +4,45 @@
 
 namespace armature::daemon {
 
-namespace {
-
-// The messages of a call, and the way to read from it.
-class CallMessages final : public grpc::MessageHolder<grpc::ByteBuffer, grpc::ByteBuffer> {
+// A call as gRPC has handed it over, and its messages. gRPC frees the memory with the call.
+class OpenedCall final : public grpc::MessageHolder<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  explicit CallMessages(const grpc::internal::Call& own_call) : call(own_call) {
+  OpenedCall(const grpc::internal::MethodHandler::HandlerParameter& parameter, grpc::internal::MethodHandler* unary)
+      : call_(parameter.call),
+        context_(static_cast<grpc::CallbackServerContext*>(parameter.server_context)),
+        call_requester_(parameter.call_requester),
+        unary_(unary) {
     set_request(&request_);
     set_response(&response_);
   }
-  // gRPC frees the memory with the call.
-  void Release() override { this->~CallMessages(); }
+  void Release() override { this->~OpenedCall(); }
 
-  const grpc::internal::Call call;
+  const grpc::internal::Call& call() const { return *call_; }
+  grpc::CallbackServerContext* context() const { return context_; }
+  GuardedCall* reactor() const { return reactor_; }
+  // Has gRPC take `reactor` for the call.
+  void Bind(GuardedCall* reactor) {
+    reactor_ = reactor;
+    unary_->RunHandler({call_, context_, nullptr, grpc::Status(), this, std::move(call_requester_)});
+  }
 
  private:
+  grpc::internal::Call* const call_;
+  grpc::CallbackServerContext* const context_;
+  std::function<void()> call_requester_;
+  grpc::internal::MethodHandler* const unary_;
+  GuardedCall* reactor_ = nullptr;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
 };
 
-}  // namespace
-
-GuardedCall::GuardedCall(CallLedger* ledger, grpc::CallbackServerContext* context, grpc::ByteBuffer* response)
-    : TrackedCall(context),
+GuardedCall::GuardedCall(CallLedger* ledger, OpenedCall* opened)
+    : TrackedCall(opened->context()),
       ledger_(ledger),
-      call_(static_cast<const CallMessages*>(context->GetRpcAllocatorState())->call),
-      response_(response),
+      opened_(opened),
+      context_(opened->context()),
+      call_(opened->call()),
+      response_(opened->response()),
       share_(ledger->budget()) {
   ledger_->Add(this);
 }
@@ -82,7 +95,18 @@ absl::Status GuardedCall::HoldResponse(bool may_refuse) {
   return absl::OkStatus();
 }
 
+void GuardedCall::Park() { ledger_->Parked(*this); }
+
+void GuardedCall::Begin() {
+  if (std::exchange(has_begun_, true)) return;
+  ledger_->Unparked(*this);
+  opened_->Bind(this);
+}
+
+void GuardedCall::OnCancel() { ledger_->Cancelled(*this); }
+
 void GuardedCall::End(const grpc::Status& status) {
+  Begin();
   Set(CallPhase::kSending, response_->Length());
   if (OnGrpcThread::IsHere()) return Finish(status);
   end_status_ = status;
@@ -102,17 +126,17 @@ void GuardedCall::OnDone() {
   delete this;
 }
 
-GuardedHandler::GuardedHandler(Begin begin)
-    : unary_([begin = std::move(begin)](grpc::CallbackServerContext* context, const grpc::ByteBuffer*,
-                                        grpc::ByteBuffer* response) { return begin(context, response); }) {}
+GuardedHandler::GuardedHandler(Open open)
+    : open_(std::move(open)),
+      unary_([](grpc::CallbackServerContext* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
+        return static_cast<const OpenedCall*>(context->GetRpcAllocatorState())->reactor();
+      }) {}
 
 void GuardedHandler::RunHandler(const HandlerParameter& parameter) {
   void* const memory =
-      grpc::g_core_codegen_interface->grpc_call_arena_alloc(parameter.call->call(), sizeof(CallMessages));
-  auto* const messages = new (memory) CallMessages(*parameter.call);
+      grpc::g_core_codegen_interface->grpc_call_arena_alloc(parameter.call->call(), sizeof(OpenedCall));
   const OnGrpcThread here;
-  unary_.RunHandler(HandlerParameter(parameter.call, parameter.server_context, nullptr, parameter.status, messages,
-                                     parameter.call_requester));
+  open_(new (memory) OpenedCall(parameter, &unary_));
 }
 
 }  // namespace armature::daemon

@@ -20,19 +20,27 @@
 
 namespace armature::daemon {
 
+class OpenedCall;
+
 // On the wire a unary call. gRPC reads the request of a unary method before it calls anybody, but not that of a method
 // with a stream of requests. So GuardedHandler serves a method that is registered as such a stream, and the call reads
 // one message.
 //
+// gRPC is told of the reactor when the work begins, and not before. From then on it waits for the end of the call, and
+// looks through all such waits of the process in each step of any call. A call that is parked costs it nothing.
+//
 // Thread-safety: one thread at a time. Lifetime: ends itself when gRPC is done with it. The ledger outlives it.
 class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, private RelayedCall {
  public:
-  // `context`: of a call that a GuardedHandler serves.
-  GuardedCall(CallLedger* ledger, grpc::CallbackServerContext* context, grpc::ByteBuffer* response);
+  GuardedCall(CallLedger* ledger, OpenedCall* opened);
+
+  grpc::CallbackServerContext* context() const { return context_; }
 
   // Reads the request, then calls `done`, with false if the client sends none.
   using ReadDone = absl::AnyInvocable<void(bool ok) &&>;
   void ReadRequest(ReadDone done);
+  // See CallLedger.
+  absl::Status CheckCalls() { return ledger_->CheckCalls(*this); }
   // OK, or ServiceUnavailable if there is no room for `bytes`.
   absl::Status CheckRoom(size_t bytes) { return ledger_->CheckRoom(Client(), bytes); }
   // The request that was read.
@@ -42,6 +50,11 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, 
 
   // True if the call, whose request of this size has just been read, is to wait: see LateCalls.
   bool MustWait(size_t bytes) const { return ledger_->MustWait(*this, bytes); }
+  // Tells that the call waits from now on, until Begin or End.
+  void Park();
+
+  // Tells that the work begins. From now on the client may cancel it.
+  void Begin();
 
   grpc::ByteBuffer* response() { return response_; }
   // Counts the response against the budget. ServiceUnavailable, without a response, if there is no room for it and
@@ -51,7 +64,7 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, 
   void End(const grpc::Status& status);
 
   void OnDone() override;
-  void OnCancel() override { ledger_->Cancelled(*this); }
+  void OnCancel() override;
   // OnDone is short enough for gRPC's threads. In a thread of its own, gRPC's usual way, it would cost a quarter of a
   // GetItem.
   bool InternalInlineable() override { return true; }
@@ -65,7 +78,10 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, 
   void EndNow() override { Finish(end_status_); }
 
   CallLedger* const ledger_;
+  OpenedCall* const opened_;
+  grpc::CallbackServerContext* const context_;
   grpc::internal::Call call_;
+  bool has_begun_ = false;
   ReadOps read_ops_;
   grpc::internal::CallbackWithSuccessTag read_tag_;
   grpc::ByteBuffer* const response_;
@@ -81,12 +97,13 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, 
 // Serves a method whose calls are GuardedCalls. To be registered as CLIENT_STREAMING.
 class GuardedHandler final : public grpc::internal::MethodHandler {
  public:
-  // `begin` makes the GuardedCall of a call.
-  using Begin = std::function<GuardedCall*(grpc::CallbackServerContext* context, grpc::ByteBuffer* response)>;
-  explicit GuardedHandler(Begin begin);
+  // Makes the GuardedCall of a call.
+  using Open = std::function<void(OpenedCall* opened)>;
+  explicit GuardedHandler(Open open);
   void RunHandler(const HandlerParameter& parameter) override;
 
  private:
+  const Open open_;
   grpc::internal::CallbackUnaryHandler<grpc::ByteBuffer, grpc::ByteBuffer> unary_;
 };
 

@@ -52,10 +52,13 @@ grpc::ByteBuffer AnswerWith(int status) { return TakeBytes({'\x08', static_cast<
 
 void HealthWatch::Start() {
   ledger_->Add(this);
+  const bool is_surplus = !ledger_->CheckCalls(*this).ok();
   {
     const absl::MutexLock lock(&mutex_);
-    is_reading_ = true;
+    is_finished_ = is_surplus;
+    is_reading_ = !is_surplus;
   }
+  if (is_surplus) return Finish(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, ""));
   Set(CallPhase::kReading);
   StartRead(&request_);
 }
@@ -134,8 +137,7 @@ HealthService::HealthService(CallLedger* ledger) : ledger_(ledger) {
   using grpc::internal::RpcMethod;
   using WatchHandler = grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
   AddMethod(new grpc::internal::RpcServiceMethod(kCheck, RpcMethod::CLIENT_STREAMING, nullptr));
-  MarkMethodRawCallback(
-      0, new GuardedHandler([this](Context* context, grpc::ByteBuffer* response) { return Check(context, response); }));
+  MarkMethodRawCallback(0, new GuardedHandler([this](OpenedCall* opened) { Check(opened); }));
   AddMethod(new grpc::internal::RpcServiceMethod(kWatch, RpcMethod::BIDI_STREAMING, nullptr));
   MarkMethodRawCallback(1, new WatchHandler([this](Context* context) {
                           return watches_.Open([this, context](StreamSet<HealthWatch>::Ended ended) {
@@ -149,8 +151,9 @@ void HealthService::Drain() {
   watches_.Drain();
 }
 
-GuardedCall* HealthService::Check(Context* context, grpc::ByteBuffer* response) const {
-  auto* const guarded = new GuardedCall(ledger_, context, response);  // ends itself
+void HealthService::Check(OpenedCall* opened) const {
+  auto* const guarded = new GuardedCall(ledger_, opened);  // ends itself
+  if (!guarded->CheckCalls().ok()) return guarded->End(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, ""));
   guarded->ReadRequest([this, guarded](bool ok) {
     if (!ok) return guarded->End(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, ""));
     if (!IsKnownService(guarded->TakeRequest())) {
@@ -159,7 +162,6 @@ GuardedCall* HealthService::Check(Context* context, grpc::ByteBuffer* response) 
     *guarded->response() = AnswerWith(is_draining_ ? kNotServing : kServing);
     guarded->End(grpc::Status::OK);
   });
-  return guarded;
 }
 
 }  // namespace armature::daemon

@@ -73,7 +73,7 @@ class HealthService final : public grpc::Service {
   void Drain();
 
  private:
-  GuardedCall* Check(grpc::CallbackServerContext* context, grpc::ByteBuffer* response) const;
+  void Check(OpenedCall* opened) const;
 
   CallLedger* const ledger_;
   std::atomic<bool> is_draining_ = false;

@@ -13,8 +13,7 @@ using Context = grpc::CallbackServerContext;
 
 ItemService::ItemService(const CallGate* gate) : UnaryService(gate, {}) {
   for (const ItemOperation& each : ItemOperations()) {
-    AddGuarded(*engine::FindOperation(each.name),
-               [this, &each](Context* context, grpc::ByteBuffer* response) { return Serve(each, context, response); });
+    AddGuarded(*engine::FindOperation(each.name), [this, &each](OpenedCall* opened) { Serve(each, opened); });
   }
   using StreamHandler = grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
   AddMethod(*engine::FindOperation("Pipeline"), grpc::internal::RpcMethod::BIDI_STREAMING,
@@ -25,18 +24,18 @@ ItemService::ItemService(const CallGate* gate) : UnaryService(gate, {}) {
             }));
 }
 
-GuardedCall* ItemService::Serve(const ItemOperation& operation, Context* context, grpc::ByteBuffer* response) const {
+void ItemService::Serve(const ItemOperation& operation, OpenedCall* opened) const {
   const CallKind kind{.only_reads = operation.only_reads, .is_large = operation.only_reads && operation.weight > 1};
-  return gate()->Admit(context, response, *engine::FindOperation(operation.name), kind,
-                       [&operation, context](const UnaryCall& call, const grpc::ByteBuffer& request) {
-                         ItemAnswer answer = [call](const absl::Status& status, const grpc::ByteBuffer& message) {
-                           *call.response() = message;
-                           call.Finish(status);
-                         };
-                         operation.run(operation.name,
-                                       {call.caller(), MakeRequestContext(context, call.trace()), std::move(answer)},
-                                       MessageBytes(request).view());
-                       });
+  gate()->Admit(opened, *engine::FindOperation(operation.name), kind,
+                [&operation](const UnaryCall& call, const grpc::ByteBuffer& request) {
+                  ItemAnswer answer = [call](const absl::Status& status, const grpc::ByteBuffer& message) {
+                    *call.response() = message;
+                    call.Finish(status);
+                  };
+                  operation.run(operation.name,
+                                {call.caller(), MakeRequestContext(call.context(), call.trace()), std::move(answer)},
+                                MessageBytes(request).view());
+                });
 }
 
 }  // namespace armature::daemon

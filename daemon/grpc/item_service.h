@@ -20,8 +20,7 @@ class ItemService final : public UnaryService {
   void Drain() { pipelines_.Drain(); }
 
  private:
-  GuardedCall* Serve(const ItemOperation& operation, grpc::CallbackServerContext* context,
-                     grpc::ByteBuffer* response) const;
+  void Serve(const ItemOperation& operation, OpenedCall* opened) const;
 
   StreamSet<PipelineStream> pipelines_;
 };

@@ -24,6 +24,9 @@ namespace armature::daemon {
 // not read must not accumulate without bound, and gRPC as Debian builds it searches the open calls of the process in
 // each step of a call. RFC 9113 recommends no fewer.
 inline constexpr int kCallsPerConnectionMax = 100;
+// Calls beyond this number are ended: the client does not keep to the other one. For a while the daemon counts calls
+// that have ended for the client.
+inline constexpr int kCurrentCallsMax = 4 * kCallsPerConnectionMax;
 
 // How late the calls that a connection sent at once were read. Part of what is known of the connection.
 //

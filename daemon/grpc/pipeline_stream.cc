@@ -20,6 +20,7 @@ void PipelineStream::Start() {
     request_id_ = store::RandomUuid();
     context_->AddTrailingMetadata("x-armature-request-id", request_id_);
   }
+  if (absl::Status surplus = gate_->ledger()->CheckCalls(*this); !surplus.ok()) return Identified(surplus, false);
   gate_->Identify(*context_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
     self->Identified(std::move(caller), /*has_request=*/false);
   });

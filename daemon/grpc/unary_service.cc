@@ -13,7 +13,6 @@ namespace armature::daemon {
 namespace {
 
 using google::protobuf::Message;
-using Context = grpc::CallbackServerContext;
 
 std::string_view ServiceOf(engine::Plane plane) {
   switch (plane) {
@@ -41,14 +40,12 @@ std::string MethodPath(const engine::Operation& operation) {
 UnaryService::UnaryService(const CallGate* gate, std::span<const UnaryOperation> operations)
     : gate_(gate), operations_(operations.begin(), operations.end()) {
   for (const UnaryOperation& each : operations_) {
-    AddGuarded(each.facts(), [this, operation = &each](Context* context, grpc::ByteBuffer* response) {
-      return Serve(*operation, context, response);
-    });
+    AddGuarded(each.facts(), [this, operation = &each](OpenedCall* opened) { Serve(*operation, opened); });
   }
 }
 
-void UnaryService::AddGuarded(const engine::Operation& operation, GuardedHandler::Begin admit) {
-  AddMethod(operation, grpc::internal::RpcMethod::CLIENT_STREAMING, new GuardedHandler(std::move(admit)));
+void UnaryService::AddGuarded(const engine::Operation& operation, GuardedHandler::Open open) {
+  AddMethod(operation, grpc::internal::RpcMethod::CLIENT_STREAMING, new GuardedHandler(std::move(open)));
 }
 
 void UnaryService::AddMethod(const engine::Operation& operation, grpc::internal::RpcMethod::RpcType type,
@@ -59,8 +56,9 @@ void UnaryService::AddMethod(const engine::Operation& operation, grpc::internal:
   MarkMethodRawCallback(number, handler);
 }
 
-GuardedCall* UnaryService::Serve(const UnaryOperation& operation, Context* context, grpc::ByteBuffer* response) const {
-  const auto run = [this, &operation, context](const UnaryCall& unary, const grpc::ByteBuffer& request) {
+void UnaryService::Serve(const UnaryOperation& operation, OpenedCall* opened) const {
+  const auto run = [this, &operation](const UnaryCall& unary, const grpc::ByteBuffer& request) {
+    grpc::CallbackServerContext* const context = unary.context();
     const std::shared_ptr<UnaryOperation::Messages> messages = operation.NewMessages();
     grpc::ByteBuffer bytes = request;
     if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, Message>(&bytes, messages->request.get()).ok()) {
@@ -98,9 +96,8 @@ GuardedCall* UnaryService::Serve(const UnaryOperation& operation, Context* conte
   };
   // A page of a stream is as large as one of a table.
   const bool is_page = operation.name() == "GetRecords" || operation.name() == "ExecuteStatement";
-  return gate_->Admit(context, response, operation.facts(),
-                      {.only_reads = is_page && operation.facts().plane == engine::Plane::kStream, .is_large = is_page},
-                      run);
+  gate_->Admit(opened, operation.facts(),
+               {.only_reads = is_page && operation.facts().plane == engine::Plane::kStream, .is_large = is_page}, run);
 }
 
 }  // namespace armature::daemon

@@ -31,8 +31,8 @@ class UnaryService : public grpc::Service {
   UnaryService(const CallGate* gate, std::span<const UnaryOperation> operations);
 
  protected:
-  // Serves the operation, whose calls have one request and one answer, by the call that `admit` begins.
-  void AddGuarded(const engine::Operation& operation, GuardedHandler::Begin admit);
+  // Serves the operation, whose calls have one request and one answer, by the call that `open` makes.
+  void AddGuarded(const engine::Operation& operation, GuardedHandler::Open open);
   // Serves the operation with `handler`, which gRPC takes over. For streams.
   void AddMethod(const engine::Operation& operation, grpc::internal::RpcMethod::RpcType type,
                  grpc::internal::MethodHandler* handler);
@@ -40,8 +40,7 @@ class UnaryService : public grpc::Service {
   const CallGate* gate() const { return gate_; }
 
  private:
-  GuardedCall* Serve(const UnaryOperation& operation, grpc::CallbackServerContext* context,
-                     grpc::ByteBuffer* response) const;
+  void Serve(const UnaryOperation& operation, OpenedCall* opened) const;
 
   const CallGate* const gate_;
   const std::vector<UnaryOperation> operations_;

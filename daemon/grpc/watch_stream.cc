@@ -28,6 +28,7 @@ std::string NetworkTextOf(std::string_view peer) {
 void WatchStream::Start() {
   gate_->ledger()->Add(this);
   counted_ = gate_->Count(Front::kGrpc, kWatchOperation);
+  if (const absl::Status surplus = gate_->ledger()->CheckCalls(*this); !surplus.ok()) return End(surplus);
   gate_->Identify(*context_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
     if (!caller.ok()) return self->End(caller.status());
     self->caller_ = *std::move(caller);

@@ -26,8 +26,9 @@ constexpr MetricDefinition kRequests[] = {
     {"armature_request_memory_bytes", kGauge, "",
      "Memory of both fronts for requests being received and answers not yet sent; at most --request_memory_mb."},
     {"armature_grpc_calls_ended_total", kCounter, "reason",
-     "gRPC calls whose clients did not finish their requests or read their answers. `reason` is stalled (for 20 s) or "
-     "memory (--request_memory_mb was used up)."},
+     "gRPC calls whose clients did not finish their requests or read their answers, or had too many. `reason` is "
+     "stalled "
+     "(for 20 s), memory (--request_memory_mb was used up) or surplus (more than 400 on a connection)."},
     {"armature_grpc_calls_refused_total", kCounter, "", "gRPC calls refused because --request_memory_mb was used up."},
     {"armature_audit_lines_lost_total", kCounter, "", "Lines that the audit log lost."},
 };

@@ -261,6 +261,7 @@ void AddRequests(const MetricsSources& sources, MetricSet* set) {
   const CallLedgerCounts calls = sources.calls->counts();
   set->Add("armature_grpc_calls_ended_total", calls.ended_stalled, {{"reason", "stalled"}});
   set->Add("armature_grpc_calls_ended_total", calls.ended_spent, {{"reason", "memory"}});
+  set->Add("armature_grpc_calls_ended_total", calls.refused_surplus, {{"reason", "surplus"}});
   set->Add("armature_grpc_calls_refused_total", calls.refused);
   set->Add("armature_audit_lines_lost_total", sources.audit == nullptr ? 0 : sources.audit->lost_lines());
 }

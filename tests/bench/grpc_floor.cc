@@ -1,11 +1,11 @@
 // Cost of an operation on items over gRPC without a database: the daemon's shell of a call, its way to end calls, and
 // RocksDB with the daemon's settings, with nothing of the data model between them. Requests are not parsed: a put
 // writes the bytes of its request as one row, or as --rows rows of equal size together, under new keys. One thread
-// writes what waits as one batch, synced, and ends the calls. It is the lower bound of `put`, `batch` and `transact`.
-// With --lookups, calls also do what the data model needs of the engine: each item is looked up before it is written,
-// and a transaction looks up its token and writes two rows for it.
-// With --reads, puts are parsed and stored under their keys, and `get`, `query` and `scan` copy stored rows into their
-// answers, with none of the data model either: the lower bound of these.
+// writes what waits as one batch, synced, and ends the calls. It is the lower bound of `put`, `batch`, `transact` and
+// `pipeline`. With --lookups, calls also do what the data model needs of the engine: each item is looked up before it
+// is written, and a transaction looks up its token and writes two rows for it. With --reads, puts are parsed and stored
+// under their keys, and `get`, `query` and `scan` copy stored rows into their answers, with none of the data model
+// either: the lower bound of these.
 //
 //   grpc_floor --directory=DIR                          prints its address, and serves until SIGTERM
 //   armature-bench --target=ADDRESS --workload=put
@@ -42,6 +42,7 @@
 #include "daemon/grpc/byte_buffers.h"
 #include "daemon/grpc/call_ledger.h"
 #include "daemon/grpc/guarded_call.h"
+#include "daemon/grpc/unary_service.h"
 #include "daemon/net/memory_budget.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/impl/service_type.h"
@@ -50,6 +51,7 @@
 #include "storage/base/time_histogram.h"
 #include "storage/store/options.h"
 #include "storage/store/rocks_options.h"
+#include "tests/bench/floor_pipeline.h"
 #include "tests/bench/floor_rows.h"
 
 ABSL_FLAG(std::string, directory, "", "Where to put the database; removed at the end.");
@@ -169,16 +171,15 @@ class FloorService final : public grpc::Service {
     paths_.push_back(std::move(path));
     AddMethod(new grpc::internal::RpcServiceMethod(paths_.back().c_str(), grpc::internal::RpcMethod::CLIENT_STREAMING,
                                                    nullptr));
-    MarkMethodRawCallback(
-        number, new daemon::GuardedHandler(
-                    [this, serve = std::move(serve)](grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
-                      auto* const call = new daemon::GuardedCall(ledger_, context, response);
-                      call->ReadRequest([call, serve](bool ok) {
-                        if (!ok) return call->End(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "no request"));
-                        serve(call, call->TakeRequest());
-                      });
-                      return call;
-                    }));
+    MarkMethodRawCallback(number,
+                          new daemon::GuardedHandler([this, serve = std::move(serve)](daemon::OpenedCall* opened) {
+                            auto* const call = new daemon::GuardedCall(ledger_, opened);
+                            call->ReadRequest([call, serve](bool ok) {
+                              if (!ok) return call->End(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "no request"));
+                              call->Begin();
+                              serve(call, call->TakeRequest());
+                            });
+                          }));
   }
 
   // A method that answers with a message.
@@ -195,6 +196,19 @@ class FloorService final : public grpc::Service {
     });
   }
 
+  void AddPipeline(const char* path, const FloorPipeline::Write& write) {
+    const auto number = static_cast<int>(paths_.size());
+    paths_.emplace_back(path);
+    AddMethod(new grpc::internal::RpcServiceMethod(paths_.back().c_str(), grpc::internal::RpcMethod::BIDI_STREAMING,
+                                                   nullptr));
+    using Handler = grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
+    MarkMethodRawCallback(number, new Handler([this, write](grpc::CallbackServerContext*) {
+                            return pipelines_.Open([write](daemon::StreamSet<FloorPipeline>::Ended ended) {
+                              return std::make_shared<FloorPipeline>(write, std::move(ended));
+                            });
+                          }));
+  }
+
   static void End(daemon::GuardedCall* call) {
     static_cast<void>(call->HoldResponse(/*may_refuse=*/false));
     call->End(grpc::Status::OK);
@@ -203,6 +217,7 @@ class FloorService final : public grpc::Service {
  private:
   daemon::CallLedger* const ledger_;
   std::deque<std::string> paths_;  // gRPC keeps pointers to them
+  daemon::StreamSet<FloorPipeline> pipelines_;
 };
 
 admin::v1::GetServerInfoResponse ServerInfo() {
@@ -273,6 +288,13 @@ void AddWrites(rocksdb::DB* db, Writer* writer, FloorService* service) {
                    });
                  });
   }
+  const size_t looked_up = absl::GetFlag(FLAGS_lookups) ? 1 : 0;
+  service->AddPipeline("/armature.api.v1.ItemService/Pipeline",
+                       [db, writer, looked_up](std::string bytes, std::function<void()> done) {
+                         std::vector<std::string> keys = writer->NewKeys(1);
+                         if (looked_up > 0) LookUp(db, keys[0]);
+                         writer->Write(std::move(keys), 1, std::move(bytes), std::move(done));
+                       });
 }
 
 void AddReads(rocksdb::DB* db, Writer* writer, FloorService* service) {

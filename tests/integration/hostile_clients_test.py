@@ -20,7 +20,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from armature_daemon import Daemon  # noqa: E402
 from raw_grpc_client import (  # noqa: E402
-    DATA, END_STREAM, FRAME_BYTES_MAX, PING, RST_STREAM, SETTINGS, RawGrpcClient, field, text_item)
+    DATA, END_STREAM, FRAME_BYTES_MAX, PING, RST_STREAM, SETTINGS, RawGrpcClient, field, message, text_item)
 
 ITEMS = "/armature.api.v1.ItemService/"
 WAIT_S = 60
@@ -145,6 +145,21 @@ class OpenCallsTest(unittest.TestCase):
             kind, _, _, payload = client.read_frame()
             self.assertEqual(kind, SETTINGS)
             self.assertEqual(dict(struct.iter_unpack(">HI", payload))[max_concurrent_streams], 100)
+
+    def test_a_client_that_ignores_it_has_no_more_than_400(self):
+        with ServingDaemon() as daemon, contextlib.ExitStack() as stack:
+            for method in (ITEMS + "GetItem", ITEMS + "Pipeline", "/grpc.health.v1.Health/Watch"):
+                client = stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc)))
+                before = daemon.metric('armature_grpc_calls_ended_total{reason="surplus"}')
+                # Nothing is read meanwhile, so the settings are not acknowledged.
+                client.socket.sendall(b"".join(client.headers(method)[0] for _ in range(1000)))
+                self.assertTrue(wait_until(
+                    lambda begun=before: daemon.metric('armature_grpc_calls_ended_total{reason="surplus"}') - begun == 600), method)
+                self.assertTrue(daemon.serves())
+            client = stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc)))
+            frames, stream = client.call_frames(ITEMS + "GetItem", field(1, b"Items") + field(2, text_item(id="none")))
+            client.socket.sendall(frames)
+            self.assertEqual(client.answer(stream), message(b""))
 
 
 class IdleConnections(unittest.TestCase):

@@ -264,6 +264,66 @@ TEST_F(CallLedgerTest, BreaksOffWhoeverBeginsAndCancelsCallsWithoutEnd) {
   EXPECT_THAT(table_.barred, ElementsAre(kOne)) << "each interval counts for itself";
 }
 
+TEST_F(CallLedgerTest, ParkedCallsBeyondThoseOfAConnectionCountAsCancelled) {
+  ledger_.set_table(&table_);
+  std::vector<std::unique_ptr<FakeCall>> calls;
+  const auto park = [&](const char* peer, int count) {
+    for (int i = 0; i < count; ++i) {
+      calls.push_back(Call(peer, CallPhase::kRunning));
+      ledger_.Parked(*calls.back());
+    }
+  };
+  park(kOne, kCallsPerConnectionMax + 512);
+  SweepAfter(0.1);
+  EXPECT_THAT(table_.barred, IsEmpty());
+  park(kOther, kCallsPerConnectionMax + 513);
+  SweepAfter(0.1);
+  EXPECT_THAT(table_.barred, ElementsAre(kOther));
+  // Their end tells of many cancellations at once.
+  for (const auto& call : calls) {
+    ledger_.Unparked(*call);
+    ledger_.Cancelled(*call);
+  }
+  SweepAfter(0.1);
+  EXPECT_THAT(table_.barred, ElementsAre(kOther));
+  park(kOne, kCallsPerConnectionMax);
+  const auto call = Call(kOne, CallPhase::kRunning);
+  for (int i = 0; i < 512; ++i) ledger_.Cancelled(*call);
+  SweepAfter(0.1);
+  EXPECT_THAT(table_.barred, ElementsAre(kOther)) << "the earlier ones are parked no longer";
+}
+
+TEST_F(CallLedgerTest, RefusesCallsOfAConnectionThatHasTooMany) {
+  std::vector<std::unique_ptr<FakeCall>> calls;
+  const auto open = [&](const char* peer, int count) {
+    for (int i = 0; i < count; ++i) calls.push_back(Call(peer, CallPhase::kRunning));
+  };
+  open(kOne, kCurrentCallsMax);
+  EXPECT_TRUE(ledger_.CheckCalls(*calls.back()).ok());
+  open(kOne, 1);
+  EXPECT_FALSE(ledger_.CheckCalls(*calls.back()).ok());
+  EXPECT_EQ(ledger_.counts().refused_surplus, 1u);
+  calls.pop_back();
+  open(kOther, 1);
+  EXPECT_TRUE(ledger_.CheckCalls(*calls.back()).ok());
+  calls.pop_back();
+  // Nor do calls count whose client has gone, or that are parked; each once.
+  ledger_.Cancelled(*calls[0]);
+  ledger_.Cancelled(*calls[0]);
+  ledger_.Parked(*calls[1]);
+  ledger_.Unparked(*calls[1]);
+  ledger_.Cancelled(*calls[1]);
+  open(kOne, 2);
+  EXPECT_TRUE(ledger_.CheckCalls(*calls.back()).ok());
+  open(kOne, 1);
+  EXPECT_FALSE(ledger_.CheckCalls(*calls.back()).ok());
+  calls.clear();
+  open(kOne, kCurrentCallsMax);
+  EXPECT_TRUE(ledger_.CheckCalls(*calls.back()).ok());
+  open(kUnix, kCurrentCallsMax + 1);
+  EXPECT_TRUE(ledger_.CheckCalls(*calls.back()).ok()) << "their clients have the same name";
+}
+
 TEST_F(CallLedgerTest, CallsOfAnEndedConnectionHoldNoMoreThanArrived) {
   const auto first = Call(kOne, CallPhase::kReading);
   const auto second = Call(kOne, CallPhase::kReading);
