@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Server CPU of operations over gRPC, of the daemon and of its floor (grpc_floor), in turns on the same machine.
 
-    tests/bench/floor_runs.py --armatured PATH --floor PATH --bench PATH [--workloads get,query,scan,put,transact,batch]
+    tests/bench/floor_runs.py --armatured PATH --floor PATH --bench PATH [--workloads get,query,scan,put,transact,batch,pipeline]
         [--gsi 2] [--lookups] [--rounds 3] [--seconds 3]
 
-Prints for each workload the medians over the rounds: microseconds of a call, times that of echo in the same round, and the daemon's part
-of the floor with its range. --gsi: `put` writes as many rows more, into indexes of the daemon. --lookups: a floor that looks up the items
+Prints for each workload the medians over the rounds: calls a second, CPU microseconds of a call, times that of echo in the same round, and
+the daemon's part of the floor's CPU with its range. --gsi: `put` writes as many rows more, into indexes of the daemon. --lookups: a floor that looks up the items
 first, and keeps the tokens of transactions. Not a test: slowness is no failure.
 """
 
@@ -26,14 +26,14 @@ from grpc_floor import Floor  # noqa: E402
 READS = {"get", "query", "scan"}
 
 
-def server_cpu(options, directory, target, workload):
-    """Microseconds of a call, and of one of echo."""
+def measured(options, directory, target, workload):
+    """CPU microseconds of a call, and of one of echo; calls a second."""
     path = directory / "result.json"
     gsi = options.gsi if workload == "put" else 0
     subprocess.run([options.bench, "--target", target, "--workload", workload, "--gsi", str(gsi), "--seconds", str(options.seconds),
                     "--rounds", "1", "--out", str(path)], check=True, stdout=subprocess.DEVNULL)
     result = json.loads(path.read_text())["workloads"][0]
-    return tuple(result[side]["server_cpu_us"] for side in ("workload", "echo"))
+    return (*(result[side]["server_cpu_us"] for side in ("workload", "echo")), result["workload"]["calls_per_second"])
 
 
 def measure(options, directory, workload):
@@ -43,18 +43,21 @@ def measure(options, directory, workload):
     ours, floors = [], []
     with Daemon(options.armatured, data_dir=directory / "data") as daemon:
         for number in range(options.rounds):
-            ours.append(server_cpu(options, directory, daemon.grpc, workload))
+            ours.append(measured(options, directory, daemon.grpc, workload))
             # A new one each time: it keeps its rows when the bench deletes its table.
             with Floor(options.floor, directory / f"floor{number}", *flags) as floor:
-                floors.append(server_cpu(options, directory, floor.grpc, workload))
+                floors.append(measured(options, directory, floor.grpc, workload))
 
     def times_echo(rounds):
-        return statistics.median(call / echo for call, echo in rounds)
+        return statistics.median(call / echo for call, echo, _ in rounds)
+
+    def line(rounds):
+        return (f"{statistics.median(rate for *_, rate in rounds):.0f}/s, {statistics.median(call for call, *_ in rounds):.1f} us, "
+                f"{times_echo(rounds):.2f} times echo")
 
     parts = [mine[0] / base[0] for mine, base in zip(ours, floors)]
-    print(f"{workload}: {statistics.median(call for call, _ in ours):.1f} us, {times_echo(ours):.2f} times echo; floor "
-          f"{statistics.median(call for call, _ in floors):.1f} us, {times_echo(floors):.2f} times echo; of the floor "
-          f"{statistics.median(parts):.2f} ({min(parts):.2f} to {max(parts):.2f})", flush=True)
+    print(f"{workload}: {line(ours)}; floor {line(floors)}; of the floor {statistics.median(parts):.2f} "
+          f"({min(parts):.2f} to {max(parts):.2f})", flush=True)
 
 
 def main():
@@ -62,7 +65,7 @@ def main():
     parser.add_argument("--armatured", required=True)
     parser.add_argument("--floor", required=True, help="grpc_floor")
     parser.add_argument("--bench", required=True, help="armature-bench")
-    parser.add_argument("--workloads", default="get,query,scan,put,transact,batch")
+    parser.add_argument("--workloads", default="get,query,scan,put,transact,batch,pipeline")
     parser.add_argument("--gsi", type=int, default=0)
     parser.add_argument("--lookups", action="store_true")
     parser.add_argument("--rounds", type=int, default=3)

@@ -177,7 +177,7 @@ def await_load(options, daemon, load, directory):
 
 def bench(options, daemon, seconds, *flags):
     command = [options.bench, "--target", daemon.grpc, "--workload", options.workload, "--gsi", options.gsi, "--items", options.items,
-               "--item_bytes", ITEM_BYTES, "--seconds", seconds, "--rounds", 1, "--outstanding", 256, "--without_echo", *flags]
+               "--item_bytes", ITEM_BYTES, "--seconds", seconds, "--rounds", 1, "--outstanding", 256, "--connections", 4, "--without_echo", *flags]
     return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True)
 
 

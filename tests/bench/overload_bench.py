@@ -4,6 +4,8 @@
 import argparse
 import os
 import pathlib
+import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -40,18 +42,35 @@ def fill(daemon):
 
 
 def run(arguments, address, pid, workload, front, generator):
+    """The last line of overload_bench."""
     operation, json_request, grpc_request = WORKLOADS[workload]
     is_grpc = front == "grpc"
     with tempfile.NamedTemporaryFile() as request:
         request.write(grpc_request if is_grpc else json_request)
         request.flush()
-        subprocess.run(
+        bench = subprocess.Popen(
             [arguments.bench, f"--address={address}", f"--operation={operation}",
              f"--grpc={str(is_grpc).lower()}", f"--request={request.name}", f"--pid={pid}",
              f"--connections={32 if is_grpc else arguments.connections}",
              f"--calls_per_connection={100 if is_grpc else 1}", f"--seconds={arguments.seconds}",
              f"--times={arguments.times}"],
-            check=True, preexec_fn=lambda: os.sched_setaffinity(0, {generator}))
+            stdout=subprocess.PIPE, text=True, preexec_fn=lambda: os.sched_setaffinity(0, {generator}))
+        line = ""
+        for line in bench.stdout:
+            print(line, end="", flush=True)
+        if bench.wait() != 0:
+            raise SystemExit(f"overload_bench.py: {arguments.bench} failed with status {bench.returncode}")
+        return line
+
+
+def print_medians(name, lines):
+    """Median and range of the figures with a goal."""
+    figures = [("p99 to that at half load", r"first second ([\d.]+) times"), ("p99 to that at the peak", r"([\d.]+) times that at the peak"),
+               ("% of the peak", r"(\d+) % of the peak"), ("s to recover", r"recovered after ([\d.]+) s")]
+    print(f"{name}, median and range of {len(lines)} rounds:")
+    for title, pattern in figures:
+        values = [float(re.search(pattern, line)[1]) for line in lines]
+        print(f"  {title:26} {statistics.median(values):7.1f}   {min(values):.1f} to {max(values):.1f}", flush=True)
 
 
 def main():
@@ -72,18 +91,26 @@ def main():
     def pin():
         os.sched_setaffinity(0, served)
 
+    results = {}
     for name in [name for name in arguments.workloads.split(",") for _ in range(arguments.rounds)]:
         for front in arguments.fronts.split(","):
             if arguments.floor and front == "grpc" and name != "scan":
                 flags = ["--reads"] if name == "get" else []
                 with tempfile.TemporaryDirectory() as directory, \
                         Floor(arguments.floor, f"{directory}/floor", *flags, preexec_fn=pin) as floor:
-                    print(f"{name}, floor over gRPC:", flush=True)
-                    run(arguments, floor.grpc, floor.process.pid, name, front, generator)
+                    title = f"{name}, floor over gRPC"
+                    print(f"{title}:", flush=True)
+                    results.setdefault(title, []).append(
+                        run(arguments, floor.grpc, floor.process.pid, name, front, generator))
             with Daemon(arguments.armatured, "--metrics_listen=127.0.0.1:0", preexec_fn=pin) as daemon:
                 fill(daemon)
-                print(f"{name} over {front}:", flush=True)
-                run(arguments, daemon.grpc if front == "grpc" else daemon.http, daemon.process.pid, name, front, generator)
+                title = f"{name} over {front}"
+                print(f"{title}:", flush=True)
+                results.setdefault(title, []).append(
+                    run(arguments, daemon.grpc if front == "grpc" else daemon.http, daemon.process.pid, name, front, generator))
+    if arguments.rounds > 1:
+        for title, lines in results.items():
+            print_medians(title, lines)
 
 
 if __name__ == "__main__":

@@ -327,8 +327,8 @@ impl<T: DeserializeOwned + Send + 'static> Scan<T> {
         self.items().try_collect().await
     }
 
-    /// The items as a stream that reads the table in so many segments, up to 256 of them at the same time. The calls make progress
-    /// while the stream is polled.
+    /// The items as a stream that reads the table in so many segments, up to 256 of them at the same time and no more than the
+    /// connections carry, 100 calls each. The calls make progress while the stream is polled.
     pub fn parallel(self, segments: u32) -> Results<T> {
         if !(1..=SEGMENTS_MAX).contains(&(segments as usize)) {
             return Results::failed(Error::argument("segments", "must be 1 to 1,000,000"));
