@@ -94,11 +94,12 @@ absl::StatusOr<std::unique_ptr<const RowMutation>> MutationOf(const std::string&
 }
 
 // In a batch, errors about a put name its key, like errors about a delete.
-absl::Status CheckKeyFits(const RowWrite& row) {
-  if (codec::EncodeTableKey(row.table().descriptor.key, row.mutation->item_or_key()).has_value()) {
-    return absl::OkStatus();
+absl::StatusOr<std::string> EncodeKey(const RowWrite& row) {
+  absl::StatusOr<std::string> key = row.mutation->EncodeKey(row.table());
+  if (!key.ok() && !codec::EncodeTableKey(row.table().descriptor.key, row.mutation->item_or_key()).has_value()) {
+    return ValidationError(kKeyMismatch);
   }
-  return ValidationError(kKeyMismatch);
+  return key;
 }
 
 // Creates the members that write to one table.
@@ -118,8 +119,7 @@ absl::Status TakeWrites(Batch* batch, size_t table) {
   for (size_t i = first; i < batch->members.size(); ++i) {
     RowWrite& row = batch->members[i]->row;
     row.pinned = pinned;
-    ARM_RETURN_IF_ERROR(CheckKeyFits(row));
-    ARM_ASSIGN_OR_RETURN(row.key, row.mutation->EncodeKey(row.table()));
+    ARM_ASSIGN_OR_RETURN(row.key, EncodeKey(row));
     ARM_RETURN_IF_ERROR(row.mutation->CheckSchema(row.table()));
     ARM_RETURN_IF_ERROR(CheckPutSize(row));
     repeated = !keys.insert(row.key).second || repeated;

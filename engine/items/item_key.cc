@@ -228,17 +228,21 @@ absl::Status CheckNoEmptyKeys(const store::Table& table, const model::ItemView& 
 absl::StatusOr<std::string> EncodeKeyParameter(const store::Table& table, const model::ItemView& key) {
   const model::KeySchema& schema = table.descriptor.key;
   if (CountAttributes(key) != schema.size()) return ValidationError(kKeyMismatch);
-  std::optional<std::string> encoded = codec::EncodeTableKey(schema, key);
+  bool has_empty = false;
+  std::optional<std::string> encoded = codec::EncodeTableKey(schema, key, &has_empty);
   if (!encoded.has_value()) return ValidationError(kKeyMismatch);
-  ARM_RETURN_IF_ERROR(CheckKeyValues(schema, key));
+  if (has_empty) ARM_RETURN_IF_ERROR(CheckNoneEmpty(schema, key));
+  ARM_RETURN_IF_ERROR(CheckKeySizes(schema, key));
   return *std::move(encoded);
 }
 
 absl::StatusOr<std::string> EncodeItemKey(const store::Table& table, const model::ItemView& item) {
   const model::KeySchema& schema = table.descriptor.key;
-  std::optional<std::string> key = codec::EncodeTableKey(schema, item);
+  bool has_empty = false;
+  std::optional<std::string> key = codec::EncodeTableKey(schema, item, &has_empty);
   if (!key.has_value()) ARM_RETURN_IF_ERROR(CheckKeyTypes(schema, item));
-  ARM_RETURN_IF_ERROR(CheckKeyValues(schema, item));
+  if (has_empty) ARM_RETURN_IF_ERROR(CheckNoneEmpty(schema, item));
+  ARM_RETURN_IF_ERROR(CheckKeySizes(schema, item));
   return *std::move(key);
 }
 

@@ -202,7 +202,7 @@ void AppendKeyComponentPrefix(ScalarType type, std::string_view prefix, std::str
 }
 
 bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes, const model::ItemView& item,
-                         std::string* out) {
+                         std::string* out, bool* has_empty) {
   const size_t size_before = out->size();
   for (const model::KeyAttribute& attribute : attributes) {
     const std::optional<model::ValueView> value = item.Find(attribute.name);
@@ -212,17 +212,20 @@ bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes, con
       out->resize(size_before);
       return false;
     }
+    // Numbers have a text.
+    if (has_empty != nullptr && value->scalar().empty()) *has_empty = true;
   }
   return true;
 }
 
-std::optional<std::string> EncodeTableKey(const model::KeySchema& schema, const model::ItemView& item) {
+std::optional<std::string> EncodeTableKey(const model::KeySchema& schema, const model::ItemView& item,
+                                          bool* has_empty) {
   std::string key(kPartitionHashBytes, '\0');
-  if (!AppendKeyComponents(schema.partition, item, &key)) return std::nullopt;
+  if (!AppendKeyComponents(schema.partition, item, &key, has_empty)) return std::nullopt;
   std::string hash;
   AppendPartitionHash(PartitionHash(std::string_view(key).substr(kPartitionHashBytes)), &hash);
   key.replace(0, kPartitionHashBytes, hash);
-  if (!AppendKeyComponents(schema.sort, item, &key)) return std::nullopt;
+  if (!AppendKeyComponents(schema.sort, item, &key, has_empty)) return std::nullopt;
   return key;
 }
 

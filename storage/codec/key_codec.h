@@ -36,13 +36,14 @@ void AppendKeyComponent(model::ScalarType type, std::string_view scalar, std::st
 void AppendKeyComponentPrefix(model::ScalarType type, std::string_view prefix, std::string* out);
 
 // Appends the components of `attributes` from `item`. Returns false, with `out` unchanged, if the item lacks one or has
-// it with another type.
+// it with another type. Sets `*has_empty`, if it is given, when a value is an empty string or empty bytes.
 [[nodiscard]] bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes, const model::ItemView& item,
-                                       std::string* out);
+                                       std::string* out, bool* has_empty = nullptr);
 
 // The key of a row in a table: hash | partition components | sort components of `item`. Nullopt if the item lacks a key
-// attribute or has it with another type.
-std::optional<std::string> EncodeTableKey(const model::KeySchema& schema, const model::ItemView& item);
+// attribute or has it with another type. `has_empty`: as above.
+std::optional<std::string> EncodeTableKey(const model::KeySchema& schema, const model::ItemView& item,
+                                          bool* has_empty = nullptr);
 
 // One decoded component.
 struct DecodedComponent {
