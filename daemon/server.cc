@@ -337,7 +337,9 @@ absl::Status Server::Impl::OpenEngine(const Config& config) {
   backup_places = std::make_unique<place::SharedBackupPlaces>(config.place, config.backup_places);
   engine_options.backup.places = backup_places.get();
   engine = std::make_unique<engine::Engine>(database.get(), engine_options);
-  calls = std::make_unique<CallLedger>(memory.get(), CallLimits{}, [this](bool crowded) { NoteCrowd(crowded); });
+  calls = std::make_unique<CallLedger>(
+      memory.get(), CallLimits{}, [this](bool crowded) { NoteCrowd(crowded); },
+      [this] { return engine->IsUnderWritePressure(); });
   gate = std::make_unique<CallGate>(engine.get(), authenticator.get(), audit.get(), calls.get(), requests.get());
   admin = std::make_unique<AdminService>(gate.get(), config.place);
   return absl::OkStatus();

@@ -213,6 +213,7 @@ std::shared_ptr<const access::ResourcePolicy> Engine::FindResourcePolicy(std::st
 
 void Engine::CrowdBegins() { parts_->write_gate.CrowdBegins(); }
 void Engine::CrowdEnds() { parts_->write_gate.CrowdEnds(); }
+bool Engine::IsUnderWritePressure() const { return parts_->write_gate.is_under_pressure(); }
 bool Engine::HoldsWritesBack() const { return parts_->write_gate.is_overloaded(); }
 
 store::Database* Engine::database() const { return parts_->database; }

@@ -186,6 +186,8 @@ class Engine {
   // writes are under way at once.
   void CrowdBegins();
   void CrowdEnds();
+  // True while as many writes as in an overload are held back anew.
+  bool IsUnderWritePressure() const;
   // True while writes are held back, because too many are under way.
   bool HoldsWritesBack() const;
 

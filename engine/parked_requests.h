@@ -60,8 +60,10 @@ class ParkedRequests {
 
   // If there are too many, returns the oldest one, which is to be refused.
   std::optional<Request> Park(Request request);
-  // Takes the requests that are to leave now. `may_run`: false if none could be served.
-  Due TakeDue(int64_t now_ns, bool may_run = true);
+  // Takes the requests that are to leave now. `may_run`: false if none could be served. `is_elsewhere`: the overload
+  // goes on at another place, where the clients of refused requests send the next ones: few that come here do not tell
+  // that it is over.
+  Due TakeDue(int64_t now_ns, bool may_run = true, bool is_elsewhere = false);
   // Takes all.
   std::deque<Request> TakeAll();
 
@@ -71,7 +73,7 @@ class ParkedRequests {
   bool is_under_pressure() const { return is_busy_ && over_windows_ == 0 && !parked_.empty(); }
 
  private:
-  void RollWindow(int64_t now_ns);
+  void RollWindow(int64_t now_ns, bool is_elsewhere);
   void TakeLate(int64_t now_ns, std::vector<Request>* late);
 
   const size_t max_;

@@ -59,6 +59,8 @@ class WriteGate {
   // waits here is late, too.
   void CrowdBegins() { crowds_.fetch_add(1, std::memory_order_relaxed); }
   void CrowdEnds() { crowds_.fetch_sub(1, std::memory_order_relaxed); }
+  // As ParkedRequests tells it.
+  bool is_under_pressure() const { return is_under_pressure_.load(std::memory_order_relaxed); }
   // True while writes are parked.
   bool is_overloaded() const { return is_overloaded_.load(std::memory_order_relaxed); }
 
@@ -81,6 +83,7 @@ class WriteGate {
   Parts* const parts_;
   std::atomic<size_t> committing_ = 0;
   std::atomic<bool> is_overloaded_ = false;
+  std::atomic<bool> is_under_pressure_ = false;
   std::atomic<int> crowds_ = 0;
   std::atomic<size_t> limit_ = kWritesMin;
   std::atomic<int64_t> limit_due_ns_ = 0;  // when it is computed again

@@ -122,7 +122,7 @@ class CallGate {
 
   // Authenticates the caller, then reads the request and runs `work` with it, on this or another thread. Ends the call
   // if that fails, or if there is no memory for the request. Does not block. Refusals of an audited operation are
-  // recorded.
+  // recorded, but for those of a connection with too many calls.
   using Work = absl::AnyInvocable<void(const UnaryCall& call, const grpc::ByteBuffer& request) &&>;
   void Admit(OpenedCall* opened, const engine::Operation& operation, CallKind kind, Work work) const;
 

@@ -64,7 +64,7 @@ void CallLedger::Add(TrackedCall* call) {
     call->use_ = guard_.UseOf(call->Peer());
     call->use_->served_bytes.fetch_add(FloodGuard::kCallBytes + call->MetadataBytes(), std::memory_order_relaxed);
     call->use_->open_calls.fetch_add(1, std::memory_order_relaxed);
-    call->use_->current_calls.fetch_add(1, std::memory_order_relaxed);
+    call->is_surplus_ = call->use_->current_calls.fetch_add(1, std::memory_order_relaxed) >= kCurrentCallsMax;
   }
   Shard& shard = ShardOf(call);
   const absl::MutexLock lock(&shard.mutex);
@@ -75,7 +75,8 @@ void CallLedger::Remove(TrackedCall* call) {
   if (call->use_ != nullptr) {
     call->use_->open_calls.fetch_sub(1, std::memory_order_relaxed);
     if (call->IsCurrent()) call->use_->current_calls.fetch_sub(1, std::memory_order_relaxed);
-    if (!call->has_message_.load(std::memory_order_relaxed) && !call->is_cancelled_.load(std::memory_order_relaxed)) {
+    if (!call->is_surplus_ && !call->has_message_.load(std::memory_order_relaxed) &&
+        !call->is_cancelled_.load(std::memory_order_relaxed)) {
       call->use_->served_bytes.fetch_add(kRefusedBytes, std::memory_order_relaxed);
     }
   }
@@ -89,9 +90,9 @@ void CallLedger::Remove(TrackedCall* call) {
 }
 
 absl::Status CallLedger::CheckCalls(const TrackedCall& call) {
-  if (call.use_ == nullptr) return absl::OkStatus();
-  if (call.use_->current_calls.load(std::memory_order_relaxed) <= kCurrentCallsMax) return absl::OkStatus();
+  if (!call.is_surplus_) return absl::OkStatus();
   refused_surplus_.fetch_add(1, std::memory_order_relaxed);
+  CountCancelled(call);
   return ThrottlingError(Cat("A connection may have ", kCallsPerConnectionMax, " calls at once"), kRetryAfterMs);
 }
 
@@ -117,13 +118,12 @@ void CallLedger::Received(TrackedCall& call, size_t bytes) {
 void CallLedger::Cancelled(TrackedCall& call) {
   const bool was_current = call.IsCurrent();
   call.is_cancelled_.store(true, std::memory_order_relaxed);
-  // Then this may be told long after, of many calls at once.
-  if (call.was_parked_.load(std::memory_order_relaxed)) return;
   if (call.use_ != nullptr && was_current) call.use_->current_calls.fetch_sub(1, std::memory_order_relaxed);
   if (call.use_ != nullptr && !call.has_message_.load(std::memory_order_relaxed)) {
     call.use_->reset_calls.fetch_add(1, std::memory_order_relaxed);
   }
-  CountCancelled(call);
+  // A parked call tells this long after, with many others.
+  if (!call.was_parked_.load(std::memory_order_relaxed)) CountCancelled(call);
 }
 
 void CallLedger::CountCancelled(const TrackedCall& call) {
@@ -136,16 +136,17 @@ void CallLedger::CountCancelled(const TrackedCall& call) {
 }
 
 void CallLedger::Parked(TrackedCall& call) {
-  call.was_parked_.store(true, std::memory_order_relaxed);
   if (call.use_ == nullptr) return;
+  call.is_parked_.store(true, std::memory_order_relaxed);
+  call.was_parked_.store(true, std::memory_order_relaxed);
   call.use_->current_calls.fetch_sub(1, std::memory_order_relaxed);
   if (call.use_->parked_calls.fetch_add(1, std::memory_order_relaxed) >= kCallsPerConnectionMax) CountCancelled(call);
 }
 
 void CallLedger::Unparked(TrackedCall& call) {
-  if (call.was_parked_.load(std::memory_order_relaxed) && call.use_ != nullptr) {
-    call.use_->parked_calls.fetch_sub(1, std::memory_order_relaxed);
-  }
+  if (!call.is_parked_.exchange(false, std::memory_order_relaxed)) return;
+  call.use_->parked_calls.fetch_sub(1, std::memory_order_relaxed);
+  call.use_->current_calls.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool CallLedger::MustWait(const TrackedCall& call, size_t bytes) {

@@ -63,7 +63,7 @@ class TrackedCall {
   size_t MetadataBytes() const;
   // True if it counts among those of its connection.
   bool IsCurrent() const {
-    return !was_parked_.load(std::memory_order_relaxed) && !is_cancelled_.load(std::memory_order_relaxed);
+    return !is_parked_.load(std::memory_order_relaxed) && !is_cancelled_.load(std::memory_order_relaxed);
   }
 
   // Replaced in tests.
@@ -77,7 +77,9 @@ class TrackedCall {
   std::atomic<int64_t> since_ns_ = 0;      // of the phase, or of the last progress in it
   std::atomic<bool> has_message_ = false;  // a whole one
   std::atomic<bool> is_cancelled_ = false;
+  std::atomic<bool> is_parked_ = false;
   std::atomic<bool> was_parked_ = false;
+  bool is_surplus_ = false;             // the connection had as many as it may have
   std::shared_ptr<ConnectionUse> use_;  // null on Unix sockets
 };
 
@@ -146,9 +148,10 @@ class CallLedger {
   static constexpr absl::Duration kLook = absl::Milliseconds(20);
   static constexpr absl::Duration kLookAtLarge = absl::Milliseconds(10);
 
-  // `on_crowd`: as LateCalls calls it.
-  CallLedger(MemoryBudget* budget, CallLimits limits, LateCalls::OnCrowd on_crowd = {})
-      : budget_(budget), limits_(limits), late_(std::move(on_crowd)) {}
+  // `on_crowd`, `is_elsewhere`: as LateCalls calls them.
+  CallLedger(MemoryBudget* budget, CallLimits limits, LateCalls::OnCrowd on_crowd = {},
+             LateCalls::IsElsewhere is_elsewhere = {})
+      : budget_(budget), limits_(limits), late_(std::move(on_crowd), std::move(is_elsewhere)) {}
   CallLedger(const CallLedger&) = delete;
   CallLedger& operator=(const CallLedger&) = delete;
 
@@ -161,14 +164,15 @@ class CallLedger {
   AnswerRelay* relay() { return &relay_; }
   // Number of calls in progress at the last sweep, or somewhat before it: streams that wait for their clients are not.
   size_t busy() const { return busy_.load(std::memory_order_relaxed); }
-  // OK, or ThrottlingException if the connection of the call has too many. To be asked before anything else.
+  // OK, or ThrottlingException if the connection of the call has too many; the call counts as a cancelled one then. To
+  // be asked once, before anything else.
   absl::Status CheckCalls(const TrackedCall& call);
   // OK, or ServiceUnavailable if the budget, or the client's share of it, has no room for `bytes` more.
   absl::Status CheckRoom(const BudgetClient& client, size_t bytes);
   // Tells that a message of the call has arrived as a whole.
   void Received(TrackedCall& call, size_t bytes);
-  // Tells that the client has cancelled the call. A connection that cancels more than `cancelled_max` calls in an
-  // interval is broken off: each costs the daemon more than the client.
+  // Tells that the client has cancelled the call. A GuardedCall knows it from its Begin on. A connection that
+  // cancels more than `cancelled_max` calls in an interval is broken off: each costs the daemon more than the client.
   void Cancelled(TrackedCall& call);
   // Tells that the call waits, and that it does no longer. The client cannot cancel it meanwhile. But calls beyond
   // those that a connection may have open are there only because others were cancelled, and count as such. Each is

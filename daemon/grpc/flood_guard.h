@@ -27,7 +27,7 @@ struct ConnectionUse {
   std::atomic<uint64_t> reset_calls = 0;   // cancelled before their request was whole
   std::atomic<int64_t> open_calls = 0;
   std::atomic<int64_t> parked_calls = 0;   // part of the open ones
-  std::atomic<int64_t> current_calls = 0;  // open ones that were neither parked nor cancelled
+  std::atomic<int64_t> current_calls = 0;  // open ones that are neither parked nor known to be cancelled
   CallBurst burst;
 
  private:

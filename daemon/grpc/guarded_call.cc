@@ -23,7 +23,9 @@ class OpenedCall final : public grpc::MessageHolder<grpc::ByteBuffer, grpc::Byte
   // Has gRPC take `reactor` for the call.
   void Bind(GuardedCall* reactor) {
     reactor_ = reactor;
-    unary_->RunHandler({call_, context_, nullptr, grpc::Status(), this, std::move(call_requester_)});
+    // The handler takes it back as such.
+    auto* const messages = static_cast<grpc::MessageHolder<grpc::ByteBuffer, grpc::ByteBuffer>*>(this);
+    unary_->RunHandler({call_, context_, nullptr, grpc::Status(), messages, std::move(call_requester_)});
   }
 
  private:

@@ -117,7 +117,7 @@ void LateCalls::Tick() {
   {
     const absl::MutexLock lock(&mutex_);
     is_timed_ = false;
-    due = parked_.TakeDue(clock_());
+    due = parked_.TakeDue(clock_(), /*may_run=*/true, is_elsewhere_());
     // An overload that only the short bound keeps up ends in the windows without it.
     const bool is_trial = ++ticks_ % kTicksOfTrial >= kTicksOfTrial - kTicksLong;
     const bool is_long = is_trial || !parked_.is_under_pressure();

@@ -24,8 +24,8 @@ namespace armature::daemon {
 // not read must not accumulate without bound, and gRPC as Debian builds it searches the open calls of the process in
 // each step of a call. RFC 9113 recommends no fewer.
 inline constexpr int kCallsPerConnectionMax = 100;
-// Calls beyond this number are ended: the client does not keep to the other one. For a while the daemon counts calls
-// that have ended for the client.
+// Calls beyond this number are refused unread: the client does not keep to the other one. For a while the daemon counts
+// calls that have ended for the client.
 inline constexpr int kCurrentCallsMax = 4 * kCallsPerConnectionMax;
 
 // How late the calls that a connection sent at once were read. Part of what is known of the connection.
@@ -84,9 +84,16 @@ class LateCalls {
   // Called when an overload begins, with true, and when it ends. Short.
   using OnCrowd = std::function<void(bool crowded)>;
 
+  // True while calls are parked elsewhere that were served here, see ParkedRequests.
+  using IsElsewhere = std::function<bool()>;
+
   // `was_busy`: as for ParkedRequests.
-  explicit LateCalls(OnCrowd on_crowd = {}, Clock clock = MonotonicNs, std::function<bool()> was_busy = {})
-      : on_crowd_(std::move(on_crowd)), clock_(std::move(clock)), parked_(kParkedMax, std::move(was_busy)) {}
+  explicit LateCalls(OnCrowd on_crowd = {}, IsElsewhere is_elsewhere = {}, Clock clock = MonotonicNs,
+                     std::function<bool()> was_busy = {})
+      : on_crowd_(std::move(on_crowd)),
+        is_elsewhere_(is_elsewhere == nullptr ? [] { return false; } : std::move(is_elsewhere)),
+        clock_(std::move(clock)),
+        parked_(kParkedMax, std::move(was_busy)) {}
   LateCalls(const LateCalls&) = delete;
   LateCalls& operator=(const LateCalls&) = delete;
 
@@ -118,6 +125,7 @@ class LateCalls {
   void SetOverloaded(bool overloaded) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const OnCrowd on_crowd_;
+  const IsElsewhere is_elsewhere_;
   const Clock clock_;
   std::atomic<bool> is_overloaded_ = false;
   std::atomic<int64_t> late_ms_ = kLateMs;

@@ -180,7 +180,7 @@ class RocksDb {
   const std::shared_ptr<rocksdb::Statistics> statistics_;
   ReadHorizon horizon_;
   DeadRanges dead_ranges_;
-  // For the families of tables and indexes.
+  // For the families of tables and indexes, and for meta.
   const std::shared_ptr<rocksdb::MemTableRepFactory> collapsing_memtables_;
   std::unique_ptr<rocksdb::DB> db_;
   // Held shared by operations that change files, and exclusively by Resume: during a resume RocksDB would accept writes

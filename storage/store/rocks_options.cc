@@ -247,7 +247,7 @@ rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options) {
   // One thread does almost all writes, so a concurrent memtable would only cost.
   db.allow_concurrent_memtable_write = false;
   db.enable_pipelined_write = false;
-  // The memtables of tables drop old versions before the flush; see memtable/collapsing_memtable.h.
+  // The memtables of tables and of meta drop old versions before the flush; see memtable/collapsing_memtable.h.
   db.flush_verify_memtable_count = false;
   // With fsync before every answer, only the tail of the log may be torn. A hole before it is corruption: continuing
   // from before the hole would lose acknowledged writes.

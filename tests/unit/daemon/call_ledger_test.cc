@@ -270,6 +270,7 @@ TEST_F(CallLedgerTest, ParkedCallsBeyondThoseOfAConnectionCountAsCancelled) {
   const auto park = [&](const char* peer, int count) {
     for (int i = 0; i < count; ++i) {
       calls.push_back(Call(peer, CallPhase::kRunning));
+      ledger_.Received(*calls.back(), 10);
       ledger_.Parked(*calls.back());
     }
   };
@@ -311,17 +312,32 @@ TEST_F(CallLedgerTest, RefusesCallsOfAConnectionThatHasTooMany) {
   ledger_.Cancelled(*calls[0]);
   ledger_.Cancelled(*calls[0]);
   ledger_.Parked(*calls[1]);
-  ledger_.Unparked(*calls[1]);
-  ledger_.Cancelled(*calls[1]);
   open(kOne, 2);
   EXPECT_TRUE(ledger_.CheckCalls(*calls.back()).ok());
+  open(kOne, 1);
+  EXPECT_FALSE(ledger_.CheckCalls(*calls.back()).ok());
+  calls.pop_back();
+  // It counts again when it runs.
+  ledger_.Unparked(*calls[1]);
+  ledger_.Cancelled(*calls[0]);
+  calls.pop_back();
   open(kOne, 1);
   EXPECT_FALSE(ledger_.CheckCalls(*calls.back()).ok());
   calls.clear();
   open(kOne, kCurrentCallsMax);
   EXPECT_TRUE(ledger_.CheckCalls(*calls.back()).ok());
+  EXPECT_THAT(table_.barred, IsEmpty());
   open(kUnix, kCurrentCallsMax + 1);
   EXPECT_TRUE(ledger_.CheckCalls(*calls.back()).ok()) << "their clients have the same name";
+}
+
+TEST_F(CallLedgerTest, BreaksOffWhoeverGoesOnWithTooManyCalls) {
+  ledger_.set_table(&table_);
+  std::vector<std::unique_ptr<FakeCall>> calls;
+  for (int i = 0; i < kCurrentCallsMax; ++i) calls.push_back(Call(kOne, CallPhase::kReading));
+  for (int i = 0; i < 513; ++i) EXPECT_FALSE(ledger_.CheckCalls(*Call(kOne, CallPhase::kRunning)).ok());
+  SweepAfter(0.1);
+  EXPECT_THAT(table_.barred, ElementsAre(kOne));
 }
 
 TEST_F(CallLedgerTest, CallsOfAnEndedConnectionHoldNoMoreThanArrived) {
@@ -357,7 +373,10 @@ TEST_F(CallLedgerTest, LateCallsWaitWhileManyAreUnread) {
   const int64_t give_up_ns = CoarseNowNs() + 20 * kSecondNs;
   while (!ledger_.MustWait(*call, 100)) {
     ASSERT_LT(CoarseNowNs(), give_up_ns);
-    std::this_thread::yield();
+    // The next call begins a burst.
+    for (const int64_t begun_ns = CoarseNowNs(); CoarseNowNs() <= begun_ns + LateCalls::kPauseNs;) {
+      std::this_thread::yield();
+    }
   }
   EXPECT_FALSE(ledger_.MustWait(*other, 100));
 }

@@ -93,7 +93,9 @@ class LateCallsTest : public testing::Test {
   std::atomic<int> crowds_ = 0;
   std::atomic<int> begun_ = 0;
   LateCalls late_{[this](bool crowded) { crowds_ += crowded ? 1 : -1, begun_ += crowded ? 1 : 0; },
-                  [this] { return seen_ns_ = now_ns_.load(); }, [this] { return is_busy_.load(); }};
+                  {},
+                  [this] { return seen_ns_ = now_ns_.load(); },
+                  [this] { return is_busy_.load(); }};
 };
 
 TEST_F(LateCallsTest, CallsThatAreAllLateForAWhileAreAnOverload) {
