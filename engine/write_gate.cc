@@ -51,7 +51,8 @@ size_t WriteGate::Limit() {
 size_t WriteGate::LimitFor(const Written& written) {
   // A batch counts when it ends, so it may have begun earlier. In a longer time only that of the batches is known to
   // have had writes.
-  const auto in_ns = std::max<uint64_t>(written.in_ns > kPresentNs ? written.busy_ns : written.in_ns, 1);
+  const auto elapsed_ns = static_cast<uint64_t>(written.in_ns);
+  const auto in_ns = std::max<uint64_t>(written.in_ns > kPresentNs ? written.busy_ns : elapsed_ns, 1);
   const uint64_t busy_ns = std::min(written.busy_ns, in_ns);
   const uint64_t disk_ns = (busy_ns - std::min(busy_ns, written.units * kNsPerUnit)) / written.batches;
   const uint64_t during_a_batch = written.units * disk_ns / in_ns;
