@@ -134,7 +134,7 @@ struct Server::Impl {
   std::string metrics_address;
 
   // Tells the engine of crowds at the fronts.
-  void NoteCrowd(bool crowded) { crowded ? engine->CrowdBegins() : engine->CrowdEnds(); }
+  void NoteCrowd(bool crowded, bool parks) { crowded ? engine->CrowdBegins(parks) : engine->CrowdEnds(parks); }
   absl::Status StartSecurity(const Config& config);
   // Called again and again while another process owns the database's place.
   void Wait(const Config& config, const std::string& service, const OnStandby& on_standby);
@@ -250,7 +250,7 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
   options.io_threads = config.http_threads;
   options.ledger = connections.get();
   options.budget = memory.get();
-  options.on_crowd = [this](bool crowded) { NoteCrowd(crowded); };
+  options.on_crowd = [this](bool crowded) { NoteCrowd(crowded, /*parks=*/false); };
   options.is_held_up = [this] { return engine->HoldsWritesBack(); };
   options.tls = HttpTls();
   ARM_ASSIGN_OR_RETURN(http, HttpServer::Start(options, json.get()));
@@ -338,7 +338,7 @@ absl::Status Server::Impl::OpenEngine(const Config& config) {
   engine_options.backup.places = backup_places.get();
   engine = std::make_unique<engine::Engine>(database.get(), engine_options);
   calls = std::make_unique<CallLedger>(
-      memory.get(), CallLimits{}, [this](bool crowded) { NoteCrowd(crowded); },
+      memory.get(), CallLimits{}, [this](bool crowded) { NoteCrowd(crowded, /*parks=*/true); },
       [this] { return engine->IsUnderWritePressure(); });
   gate = std::make_unique<CallGate>(engine.get(), authenticator.get(), audit.get(), calls.get(), requests.get());
   admin = std::make_unique<AdminService>(gate.get(), config.place);

@@ -211,8 +211,8 @@ std::shared_ptr<const access::ResourcePolicy> Engine::FindResourcePolicy(std::st
   return parts_->policies.Find(*parts_->database, name_or_arn);
 }
 
-void Engine::CrowdBegins() { parts_->write_gate.CrowdBegins(); }
-void Engine::CrowdEnds() { parts_->write_gate.CrowdEnds(); }
+void Engine::CrowdBegins(bool parks) { parts_->write_gate.CrowdBegins(parks); }
+void Engine::CrowdEnds(bool parks) { parts_->write_gate.CrowdEnds(parks); }
 bool Engine::IsUnderWritePressure() const { return parts_->write_gate.is_under_pressure(); }
 bool Engine::HoldsWritesBack() const { return parts_->write_gate.is_overloaded(); }
 

@@ -61,8 +61,7 @@ class ParkedRequests {
   // If there are too many, returns the oldest one, which is to be refused.
   std::optional<Request> Park(Request request);
   // Takes the requests that are to leave now. `may_run`: false if none could be served. `is_elsewhere`: the overload
-  // goes on at another place, where the clients of refused requests send the next ones: few that come here do not tell
-  // that it is over.
+  // goes on at another place, where the clients of refused requests send the next ones: refusals leave no faster then.
   Due TakeDue(int64_t now_ns, bool may_run = true, bool is_elsewhere = false);
   // Takes all.
   std::deque<Request> TakeAll();

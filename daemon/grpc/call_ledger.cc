@@ -122,8 +122,8 @@ void CallLedger::Cancelled(TrackedCall& call) {
   if (call.use_ != nullptr && !call.has_message_.load(std::memory_order_relaxed)) {
     call.use_->reset_calls.fetch_add(1, std::memory_order_relaxed);
   }
-  // A parked call tells this long after, with many others.
-  if (!call.was_parked_.load(std::memory_order_relaxed)) CountCancelled(call);
+  // A parked call tells this long after, with many others; CheckCalls has counted one too many.
+  if (!call.was_parked_.load(std::memory_order_relaxed) && !call.is_surplus_) CountCancelled(call);
 }
 
 void CallLedger::CountCancelled(const TrackedCall& call) {

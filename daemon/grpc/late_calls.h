@@ -21,8 +21,8 @@
 namespace armature::daemon {
 
 // Calls that a connection may have open, as gRPC is told. Further ones wait in the client: answers that a client does
-// not read must not accumulate without bound, and gRPC as Debian builds it searches the open calls of the process in
-// each step of a call. RFC 9113 recommends no fewer.
+// not read must not accumulate without bound, and gRPC as Debian builds it searches all open calls that are not parked
+// in each step of a call. RFC 9113 recommends no fewer.
 inline constexpr int kCallsPerConnectionMax = 100;
 // Calls beyond this number are refused unread: the client does not keep to the other one. For a while the daemon counts
 // calls that have ended for the client.
@@ -84,7 +84,8 @@ class LateCalls {
   // Called when an overload begins, with true, and when it ends. Short.
   using OnCrowd = std::function<void(bool crowded)>;
 
-  // True while calls are parked elsewhere that were served here, see ParkedRequests.
+  // True while the overload goes on elsewhere with calls that were served here, see ParkedRequests. Not called after
+  // Close.
   using IsElsewhere = std::function<bool()>;
 
   // `was_busy`: as for ParkedRequests.

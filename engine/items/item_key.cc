@@ -240,7 +240,10 @@ absl::StatusOr<std::string> EncodeItemKey(const store::Table& table, const model
   const model::KeySchema& schema = table.descriptor.key;
   bool has_empty = false;
   std::optional<std::string> key = codec::EncodeTableKey(schema, item, &has_empty);
-  if (!key.has_value()) ARM_RETURN_IF_ERROR(CheckKeyTypes(schema, item));
+  if (!key.has_value()) {
+    ARM_RETURN_IF_ERROR(CheckKeyTypes(schema, item));
+    return ValidationError(kKeyMismatch);
+  }
   if (has_empty) ARM_RETURN_IF_ERROR(CheckNoneEmpty(schema, item));
   ARM_RETURN_IF_ERROR(CheckKeySizes(schema, item));
   return *std::move(key);

@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "engine/request_queue.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/base/api_error.h"
+#include "storage/base/time_histogram.h"
+#include "storage/base/timer_queue.h"
 
 namespace armature::daemon::late_calls_test {
 
@@ -92,10 +95,11 @@ class LateCallsTest : public testing::Test {
   std::atomic<bool> is_busy_ = false;
   std::atomic<int> crowds_ = 0;
   std::atomic<int> begun_ = 0;
+  std::atomic<bool> is_closed_ = false;
+  std::atomic<int> asked_after_close_ = 0;
   LateCalls late_{[this](bool crowded) { crowds_ += crowded ? 1 : -1, begun_ += crowded ? 1 : 0; },
-                  {},
-                  [this] { return seen_ns_ = now_ns_.load(); },
-                  [this] { return is_busy_.load(); }};
+                  [this] { return asked_after_close_ += is_closed_ ? 1 : 0, false; },
+                  [this] { return seen_ns_ = now_ns_.load(); }, [this] { return is_busy_.load(); }};
 };
 
 TEST_F(LateCallsTest, CallsThatAreAllLateForAWhileAreAnOverload) {
@@ -243,6 +247,18 @@ TEST_F(LateCallsTest, CloseRefusesAll) {
   Park();
   EXPECT_EQ(Get(&ended_), kParked + 1);
   EXPECT_FALSE(late_.is_overloaded());
+}
+
+// What is asked may be gone.
+TEST_F(LateCallsTest, AsksNobodyAfterClose) {
+  Overload();
+  late_.Close(absl::UnavailableError("stopping"));
+  is_closed_ = true;
+  absl::Notification passed;
+  TimerQueue timers;
+  timers.AtMonotonic(MonotonicNs() + 10 * engine::ParkedRequests::kTickNs, [&passed] { passed.Notify(); });
+  passed.WaitForNotification();
+  EXPECT_EQ(asked_after_close_, 0);
 }
 
 }  // namespace armature::daemon::late_calls_test

@@ -72,13 +72,13 @@ TEST_F(WriteGateTest, ParkedWritesDoNotRunWhileTheDiskHangs) {
 TEST_F(WriteGateTest, InACrowdWritesAreServedUpToTheLimit) {
   Commit(WriteGate::kWritesMin);
   EXPECT_TRUE(gate().MayBegin());
-  gate().CrowdBegins();
+  gate().CrowdBegins(/*parks=*/true);
   EXPECT_FALSE(gate().MayBegin());
   EXPECT_FALSE(gate().is_overloaded()) << "nothing is parked";
   EndCommits(1);
   EXPECT_TRUE(gate().MayBegin());
   Commit(1);
-  gate().CrowdEnds();
+  gate().CrowdEnds(/*parks=*/true);
   EXPECT_TRUE(gate().MayBegin());
   EndCommits(WriteGate::kWritesMin);
 }
