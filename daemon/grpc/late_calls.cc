@@ -117,7 +117,7 @@ void LateCalls::Tick() {
   {
     const absl::MutexLock lock(&mutex_);
     is_timed_ = false;
-    // What `is_elsewhere_` asks may be gone.
+    // The engine, which `is_elsewhere_` asks, may be gone.
     if (!closed_.ok()) return;
     due = parked_.TakeDue(clock_(), /*may_run=*/true, is_elsewhere_());
     // An overload that only the short bound keeps up ends in the windows without it.

@@ -249,7 +249,7 @@ TEST_F(LateCallsTest, CloseRefusesAll) {
   EXPECT_FALSE(late_.is_overloaded());
 }
 
-// What is asked may be gone.
+// The engine may be gone.
 TEST_F(LateCallsTest, AsksNobodyAfterClose) {
   Overload();
   late_.Close(absl::UnavailableError("stopping"));
