@@ -20,6 +20,7 @@
 
 namespace armature::daemon {
 
+// A call as gRPC has handed it over to a GuardedHandler, until a GuardedCall takes it.
 class OpenedCall;
 
 // On the wire a unary call. gRPC reads the request of a unary method before it calls anybody, but not that of a method
