@@ -44,25 +44,51 @@ absl::Status TakeFields(std::string_view message, uint32_t number, std::string_v
                     [take](const WireField& field) { return take(field.bytes); });
 }
 
-struct MapEntry {
-  std::string name;
-  std::string value;  // repeated fields joined, which merges them as protobuf requires
-};
-
-absl::StatusOr<MapEntry> CutEntry(std::string_view bytes, std::string_view operation) {
-  MapEntry entry;
-  std::string others;
-  ARM_RETURN_IF_ERROR(TakeFields(bytes, kMapKeyField, operation, &others, [&entry](std::string_view name) {
-    entry.name = std::string(name);
-    return absl::OkStatus();
-  }));
-  ARM_RETURN_IF_ERROR(TakeFields(others, kMapValueField, operation, nullptr, [&entry](std::string_view value) {
-    entry.value.append(value);
-    return absl::OkStatus();
-  }));
-  if (!codec::IsValidUtf8(entry.name)) return NotAMessageError(operation);
-  return entry;
+// Number of the fields with `number`, at most `max`. For lists that reserve room; malformed fields end it.
+size_t CountFields(std::string_view message, uint32_t number, size_t max) {
+  size_t count = 0;
+  WireField field;
+  while (count < max && !message.empty() && model::TakeField(&message, &field)) {
+    if (field.number == number) ++count;
+  }
+  return count;
 }
+
+// An entry of a map, within the bytes of the message.
+class MapEntry {
+ public:
+  absl::Status Read(std::string_view bytes, std::string_view operation) {
+    ARM_RETURN_IF_ERROR(
+        TakeFields(bytes, kMapKeyField, kMapValueField, operation, nullptr, [this](const WireField& field) {
+          if (field.number == kMapKeyField) {
+            name_ = field.bytes;
+          } else {
+            AddValue(field.bytes);
+          }
+          return absl::OkStatus();
+        }));
+    return codec::IsValidUtf8(name_) ? absl::OkStatus() : NotAMessageError(operation);
+  }
+
+  std::string_view name() const { return name_; }
+  std::string_view value() const { return values_ > 1 ? std::string_view(joined_) : value_; }
+
+ private:
+  // Repeated values are joined, which merges them as protobuf requires.
+  void AddValue(std::string_view bytes) {
+    if (++values_ == 1) {
+      value_ = bytes;
+      return;
+    }
+    if (values_ == 2) joined_ = value_;
+    joined_.append(bytes);
+  }
+
+  std::string_view name_;
+  std::string_view value_;
+  std::string joined_;
+  size_t values_ = 0;
+};
 
 // Reads request_items: `read(value, entry)` fills each new entry of `tables`. Among entries with the same name the last
 // one counts.
@@ -71,8 +97,9 @@ absl::Status TakeTables(std::string_view bytes, std::string_view operation, size
                         std::vector<Table>* tables, Read read) {
   return TakeFields(bytes, v1::BatchGetItemRequest::kRequestItemsFieldNumber, operation, rest,
                     [&](std::string_view field) -> absl::Status {
-                      ARM_ASSIGN_OR_RETURN(const MapEntry entry, CutEntry(field, operation));
-                      return read(entry.value, engine::NextTable(entry.name, tables_max, tables));
+                      MapEntry entry;
+                      ARM_RETURN_IF_ERROR(entry.Read(field, operation));
+                      return read(entry.value(), engine::NextTable(entry.name(), tables_max, tables));
                     });
 }
 
@@ -109,7 +136,7 @@ absl::Status ReadWrite(std::string_view bytes, engine::BatchWrite* to) {
   using Request = v1::WriteRequest;
   return TakeFields(bytes, Request::kPutRequestFieldNumber, Request::kDeleteRequestFieldNumber, "BatchWriteItem",
                     nullptr, [to](const WireField& field) {
-                      *to = {};  // of the two operations the last one counts
+                      if (to->is_put || to->is_delete) *to = {};  // of the two operations the last one counts
                       to->is_put = field.number == Request::kPutRequestFieldNumber;
                       to->is_delete = !to->is_put;
                       return ReadOneItem(field.bytes, to->is_put ? &to->put_wire : &to->delete_wire);
@@ -128,7 +155,7 @@ template <class Message>
 absl::Status ReadAction(std::string_view bytes, engine::WriteKind kind, engine::TransactAction* to) {
   Message message;
   ARM_ASSIGN_OR_RETURN(SplitRequest split, ParseSplit(bytes, "TransactWriteItems", kNoLegacyFields, &message));
-  *to = {};
+  if (to->given != 0) *to = {};  // of several operations the last one counts
   to->given = 1;
   to->kind = kind;
   engine::WriteRequest& write = to->write;
@@ -274,10 +301,11 @@ absl::StatusOr<engine::BatchWriteRequest> ParseBatchWriteItem(std::string_view b
   engine::BatchWriteRequest request;
   std::string rest;
   const auto read_writes = [](std::string_view list, engine::TableWrites* to) {
-    return TakeFields(list, v1::WriteRequestList::kRequestsFieldNumber, "BatchWriteItem", nullptr,
-                      [to](std::string_view write) {
-                        return ReadWrite(write, engine::NextElement(model::kBatchWritesMax, &to->writes));
-                      });
+    constexpr uint32_t kNumber = v1::WriteRequestList::kRequestsFieldNumber;
+    to->writes.reserve(CountFields(list, kNumber, model::kBatchWritesMax + 1));
+    return TakeFields(list, kNumber, "BatchWriteItem", nullptr, [to](std::string_view write) {
+      return ReadWrite(write, engine::NextElement(model::kBatchWritesMax, &to->writes));
+    });
   };
   ARM_RETURN_IF_ERROR(TakeTables(bytes, "BatchWriteItem", model::kBatchWritesMax, &rest, &request.tables, read_writes));
   v1::BatchWriteItemRequest message;
@@ -303,13 +331,13 @@ absl::StatusOr<engine::TransactGetRequest> ParseTransactGetItems(std::string_vie
 }
 
 absl::StatusOr<engine::TransactWriteRequest> ParseTransactWriteItems(std::string_view bytes) {
+  constexpr uint32_t kNumber = v1::TransactWriteItemsRequest::kTransactItemsFieldNumber;
   engine::TransactWriteRequest request;
+  request.actions.reserve(CountFields(bytes, kNumber, model::kTransactActionsMax + 1));
   std::string rest;
-  ARM_RETURN_IF_ERROR(TakeFields(bytes, v1::TransactWriteItemsRequest::kTransactItemsFieldNumber, "TransactWriteItems",
-                                 &rest, [&request](std::string_view item) {
-                                   return ReadTransactWriteItem(
-                                       item, engine::NextElement(model::kTransactActionsMax, &request.actions));
-                                 }));
+  ARM_RETURN_IF_ERROR(TakeFields(bytes, kNumber, "TransactWriteItems", &rest, [&request](std::string_view item) {
+    return ReadTransactWriteItem(item, engine::NextElement(model::kTransactActionsMax, &request.actions));
+  }));
   v1::TransactWriteItemsRequest message;
   if (!message.ParseFromString(rest)) return NotAMessageError("TransactWriteItems");
   if (message.has_client_request_token()) request.client_request_token = message.client_request_token();

@@ -68,9 +68,12 @@ absl::Status CheckWriteShape(const BatchWriteRequest& request) {
     }
     for (size_t i = 0; i < table.writes.size(); ++i) {
       const BatchWrite& write = table.writes[i];
-      const std::string path = Cat("requestItems.", model::Shown(table.table_name), ".member.", i + 1, ".member.");
-      if (write.is_put && !write.put_wire.has_value()) constraints.AddNull(Cat(path, "putRequest.item"));
-      if (write.is_delete && !write.delete_wire.has_value()) constraints.AddNull(Cat(path, "deleteRequest.key"));
+      const auto add_null = [&](std::string_view member) {
+        constraints.AddNull(
+            Cat("requestItems.", model::Shown(table.table_name), ".member.", i + 1, ".member.", member));
+      };
+      if (write.is_put && !write.put_wire.has_value()) add_null("putRequest.item");
+      if (write.is_delete && !write.delete_wire.has_value()) add_null("deleteRequest.key");
     }
   }
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
@@ -80,7 +83,7 @@ absl::Status CheckWriteShape(const BatchWriteRequest& request) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<const RowMutation>> MutationOf(const std::string& table_name, BatchWrite write,
+absl::StatusOr<std::unique_ptr<const RowMutation>> MutationOf(const std::string& table_name, BatchWrite&& write,
                                                               expr::ParseCache* cache) {
   if (write.is_put == write.is_delete) {
     return ValidationError(
@@ -106,6 +109,7 @@ absl::StatusOr<std::string> EncodeKey(const RowWrite& row) {
 absl::Status TakeWrites(Batch* batch, size_t table) {
   TableWrites& request = batch->request.tables[table];
   const size_t first = batch->members.size();
+  batch->members.reserve(first + request.writes.size());
   for (BatchWrite& write : request.writes) {
     auto member = std::make_unique<Member>();
     member->table = table;
@@ -115,6 +119,7 @@ absl::Status TakeWrites(Batch* batch, size_t table) {
   }
   ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTable(*batch->parts->database, request.table_name));
   absl::flat_hash_set<std::string_view, StringHash, std::equal_to<>> keys;
+  keys.reserve(request.writes.size());
   bool repeated = false;
   for (size_t i = first; i < batch->members.size(); ++i) {
     RowWrite& row = batch->members[i]->row;
@@ -290,6 +295,7 @@ void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
   Wave cold;
   std::vector<store::Commitment> commits;
   std::vector<EarlyMember> early;
+  commits.reserve(wave.size());
   for (Member* const member : wave) {
     RowWrite& row = member->row;
     if (cost > cost_max) {
@@ -333,6 +339,7 @@ void Run(const BatchPtr& batch) {
   batch->unfinished = batch->members.size();
   Wave free;
   Wave locked;
+  free.reserve(batch->members.size());
   for (const auto& member : batch->members) {
     // Checked first, so that a client that ignores throttling costs little.
     if (absl::Status admitted = AdmitWrite(*batch->parts, member->row.table(), member->row.key); !admitted.ok()) {

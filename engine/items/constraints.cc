@@ -28,12 +28,7 @@ std::string PrintedRequestItems(std::string_view table_name, std::string_view pr
 }
 
 void CheckRequestItemsKey(std::string_view name_or_arn, model::ConstraintList* constraints) {
-  if (model::IsArn(name_or_arn)) return;
-  const size_t length = model::CharacterCount(name_or_arn);
-  if (length >= model::kTableNameMinChars && length <= model::kTableNameMaxChars &&
-      model::HasOnlyNameCharacters(name_or_arn)) {
-    return;
-  }
+  if (model::IsArn(name_or_arn) || model::IsName(name_or_arn, model::kTableNameMinChars)) return;
   constraints->Add(PrintedRequestItems(name_or_arn, "..."), "requestItems",
                    "Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member must "
                    "have length greater than or equal to 3, Member must satisfy regular expression pattern: "

@@ -176,7 +176,7 @@ class UpdateItem final : public RowMutation {
 };
 
 template <class Mutation>
-absl::StatusOr<std::unique_ptr<const RowMutation>> Make(WriteKind kind, WriteRequest request, ValidationLayer layer,
+absl::StatusOr<std::unique_ptr<const RowMutation>> Make(WriteKind kind, WriteRequest&& request, ValidationLayer layer,
                                                         expr::ParseCache* cache) {
   auto mutation = std::make_unique<Mutation>(kind, std::move(request));
   ARM_RETURN_IF_ERROR(mutation->CheckShape(layer));
@@ -194,7 +194,7 @@ absl::StatusOr<std::unique_ptr<const RowMutation>> Make(WriteKind kind, WriteReq
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(WriteKind kind, WriteRequest request,
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(WriteKind kind, WriteRequest&& request,
                                                                 ValidationLayer layer, expr::ParseCache* cache) {
   switch (kind) {
     case WriteKind::kPut:

@@ -26,7 +26,7 @@ namespace armature::engine {
 // Thread-safety: owned by one request. Its methods run one after another, on different threads.
 class RowMutation {
  public:
-  RowMutation(WriteKind kind, WriteRequest request) : kind_(kind), request_(std::move(request)) {}
+  RowMutation(WriteKind kind, WriteRequest&& request) : kind_(kind), request_(std::move(request)) {}
   virtual ~RowMutation() = default;
 
   // is_put: the whole item is replaced. writes: false if only the condition is checked.
@@ -75,9 +75,9 @@ class RowMutation {
 void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const RowMutation> mutation,
                  Callback<WriteResult> done);
 
-// Makes a mutation after the static checks, whose errors it returns as `layer` words them. `cache` is used during the
-// call only.
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(WriteKind kind, WriteRequest request,
+// Makes a mutation after the static checks, whose errors it returns as `layer` words them. `request` is moved from in
+// each case; it is large, so it is moved once. `cache` is used during the call only.
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(WriteKind kind, WriteRequest&& request,
                                                                 ValidationLayer layer, expr::ParseCache* cache);
 
 }  // namespace armature::engine

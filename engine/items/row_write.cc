@@ -198,7 +198,9 @@ store::WriteUnit BuildUnit(RowWrite* row) {
   if (effect.after != nullptr) {
     delta.items += 1;
     delta.bytes += static_cast<int64_t>(effect.after->api_size);
-    unit.Put(table.data, row->key, codec::StoredItemHead(*effect.after), effect.after->bytes);
+    const std::string head = codec::StoredItemHead(*effect.after);
+    if (!table.has_indexes()) unit.Reserve(1, row->key.size() + head.size() + effect.after->bytes.size());
+    unit.Put(table.data, row->key, head, effect.after->bytes);
   } else {
     unit.Delete(table.data, row->key);
   }

@@ -78,12 +78,11 @@ void CheckActionCount(bool given, size_t count, model::ConstraintList* constrain
   constraints->CheckLengthMax("'[...]'", count, "transactItems", model::kTransactActionsMax);
 }
 
-void CheckActionTable(const std::optional<std::string>& name_or_arn, const std::string& path,
+void CheckActionTable(const std::optional<std::string>& name_or_arn, absl::FunctionRef<std::string()> path,
                       model::ConstraintList* constraints) {
-  if (!name_or_arn.has_value()) return constraints->AddNull(path);
-  if (!model::IsArn(*name_or_arn)) {
-    model::CheckTableNameShape(*name_or_arn, path, model::kTableNameMinChars, constraints);
-  }
+  if (!name_or_arn.has_value()) return constraints->AddNull(path());
+  if (model::IsArn(*name_or_arn) || model::IsName(*name_or_arn, model::kTableNameMinChars)) return;
+  model::CheckTableNameShape(*name_or_arn, path(), model::kTableNameMinChars, constraints);
 }
 
 absl::Status CheckItemsOnce(const std::vector<ItemName>& items) {

@@ -29,7 +29,7 @@ std::string ActionPath(size_t index, std::string_view member);
 // Checks that TransactItems is present and has 1 to 100 elements.
 void CheckActionCount(bool given, size_t count, model::ConstraintList* constraints);
 // Checks the table name of an action. model::CheckTableReference checks the parts of an ARN later.
-void CheckActionTable(const std::optional<std::string>& name_or_arn, const std::string& path,
+void CheckActionTable(const std::optional<std::string>& name_or_arn, absl::FunctionRef<std::string()> path,
                       model::ConstraintList* constraints);
 
 // ValidationException `Empty attribute name`: inside transactions it has no prefix.

@@ -64,7 +64,8 @@ absl::Status CheckGetsShape(const TransactGetRequest& request) {
         continue;
       }
       if (!request.gets[i].get.key_wire.has_value()) constraints.AddNull(ActionPath(i, "get.key"));
-      CheckActionTable(request.gets[i].get.table_name, ActionPath(i, "get.tableName"), &constraints);
+      CheckActionTable(
+          request.gets[i].get.table_name, [i] { return ActionPath(i, "get.tableName"); }, &constraints);
     }
   }
   return constraints.ToStatus();

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/capacity.h"
 #include "engine/items/constraints.h"
@@ -53,15 +54,18 @@ void CheckAction(const TransactAction& action, size_t index, model::ConstraintLi
   if (!write.item_wire.has_value()) {
     constraints->AddNull(path(action.kind == WriteKind::kPut ? "item" : "key"));
   }
-  CheckActionTable(write.table_name, path("tableName"), constraints);
+  CheckActionTable(
+      write.table_name, [&path] { return path("tableName"); }, constraints);
   if (action.kind == WriteKind::kConditionCheck && !write.expressions.condition.has_value()) {
     constraints->AddNull(path("conditionExpression"));
   }
   if (action.kind == WriteKind::kUpdate && !write.expressions.update.has_value()) {
     constraints->AddNull(path("updateExpression"));
   }
-  CheckOptionalEnum(write.return_values_on_condition_check_failure, path("returnValuesOnConditionCheckFailure"),
-                    kReturnValuesOnFailureValues, constraints);
+  if (!write.return_values_on_condition_check_failure.empty()) {
+    CheckOptionalEnum(write.return_values_on_condition_check_failure, path("returnValuesOnConditionCheckFailure"),
+                      kReturnValuesOnFailureValues, constraints);
+  }
 }
 
 absl::Status CheckTransactShape(const TransactWriteRequest& request) {
@@ -84,14 +88,17 @@ absl::Status CheckTransactShape(const TransactWriteRequest& request) {
   return constraints.ToStatus();
 }
 
-absl::StatusOr<std::unique_ptr<const RowMutation>> ActionMutation(TransactAction action, expr::ParseCache* cache) {
+absl::StatusOr<std::unique_ptr<const RowMutation>> ActionMutation(TransactAction&& action, expr::ParseCache* cache) {
   if (action.given != 1) {
     return ValidationError("TransactItems can only contain one of Check, Put, Update or Delete");
   }
   ExpressionParameters& expressions = action.write.expressions;
   if (action.kind != WriteKind::kUpdate) expressions.update.reset();
   // Without an expression, placeholders are not an error here.
-  if (!expressions.update.has_value() && !expressions.condition.has_value()) expressions = {};
+  if (!expressions.update.has_value() && !expressions.condition.has_value()) {
+    expressions.names.reset();
+    expressions.values_wire.reset();
+  }
   return MakeMutation(action.kind, std::move(action.write), ValidationLayer::kTransaction, cache);
 }
 
@@ -107,6 +114,7 @@ size_t PayloadBytes(const RowMutation& mutation) {
 
 absl::Status MakeRows(Parts* parts, TransactWriteRequest* request, TransactRows* rows) {
   size_t bytes = 0;
+  rows->rows.reserve(request->actions.size());
   for (TransactAction& action : request->actions) {
     auto row = std::make_unique<RowWrite>();
     ARM_ASSIGN_OR_RETURN(row->mutation, ActionMutation(std::move(action), &parts->parse_cache));
@@ -122,7 +130,7 @@ absl::Status MakeRows(Parts* parts, TransactWriteRequest* request, TransactRows*
 // Unambiguous serialization of actions: different actions have different bytes.
 class Fingerprint {
  public:
-  void Add(std::string_view part) { bytes_ += Cat(part.size(), ":", part); }
+  void Add(std::string_view part) { absl::StrAppend(&bytes_, part.size(), ":", Av(part)); }
   void AddOptional(const std::optional<std::string>& part) {
     if (part.has_value()) {
       Add(*part);
@@ -146,13 +154,25 @@ class Fingerprint {
 absl::Status PrepareTransactRows(Parts* parts, TransactWriteRequest* request, TransactRows* rows) {
   ARM_RETURN_IF_ERROR(CheckTransactShape(*request));
   ARM_RETURN_IF_ERROR(MakeRows(parts, request, rows));
+  const RowWrite* last = nullptr;
   for (const auto& row : rows->rows) {
-    ARM_ASSIGN_OR_RETURN(row->pinned, FindTable(*parts->database, *row->mutation->request().table_name));
+    const std::string& name = *row->mutation->request().table_name;
+    if (last != nullptr && name == *last->mutation->request().table_name) {
+      row->pinned = last->pinned;
+    } else {
+      ARM_ASSIGN_OR_RETURN(row->pinned, FindTable(*parts->database, name));
+    }
+    last = row.get();
   }
   std::vector<ItemName> names;
+  names.reserve(rows->rows.size());
+  rows->key_problems.reserve(rows->rows.size());
   for (const auto& row : rows->rows) {
-    ARM_RETURN_IF_ERROR(CheckNoEmptyKeys(row->table(), row->mutation->item_or_key()));
     absl::StatusOr<std::string> key = row->mutation->EncodeKey(row->table());
+    // A key that was encoded has no empty attributes.
+    if (!key.ok() || row->table().has_indexes()) {
+      ARM_RETURN_IF_ERROR(CheckNoEmptyKeys(row->table(), row->mutation->item_or_key()));
+    }
     rows->key_problems.push_back(key.ok() ? row->mutation->CheckSchema(row->table()) : key.status());
     if (!key.ok()) continue;
     row->key = *std::move(key);
@@ -298,6 +318,7 @@ absl::Status DecideAll(const Transaction& transaction) {
 
 std::vector<store::WriteUnit> BuildUnits(const TransactionPtr& transaction) {
   std::vector<store::WriteUnit> units;
+  units.reserve(transaction->size() + 1);
   for (const auto& row : transaction->rows()) {
     if (!row->changes_nothing()) units.push_back(BuildUnit(row.get()));
   }
@@ -365,6 +386,7 @@ void EndUnwritten(const TransactionPtr& transaction, const absl::Status& decided
 // The rows that a transaction changes, for the next holders of their locks.
 std::vector<std::shared_ptr<store::QueuedRow>> QueuedRowsOf(const Transaction& transaction) {
   std::vector<std::shared_ptr<store::QueuedRow>> queued;
+  queued.reserve(transaction.size());
   for (const auto& row : transaction.rows()) {
     if (!row->changes_nothing()) queued.push_back(QueuedRowOf(*row));
   }
@@ -467,6 +489,7 @@ void Begin(const TransactionPtr& transaction) {
   Parts* const parts = transaction->parts;
   // Checked first, so that a client that ignores throttling costs little.
   if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return End(transaction, admitted);
+  transaction->locks.reserve(transaction->size());
   for (const auto& row : transaction->rows()) transaction->locks.push_back(LockOf(*parts, *row));
   transaction->wait_begin_ns = RequestTrace::Begin(transaction->context.trace);
   parts->locks.AcquireAll(

@@ -33,6 +33,9 @@ constexpr uint8_t kTypeBinary = 0x38;
 constexpr uint8_t kBodyEnd = 0x01;
 constexpr uint8_t kBodyZero = 0xFF;
 
+// Room for a key, so that most keys are allocated once.
+constexpr size_t kUsualKeyBytes = 62;
+
 constexpr int kExponentBias = 130;
 constexpr uint8_t kPairMax = 99;
 
@@ -220,11 +223,13 @@ bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes, con
 
 std::optional<std::string> EncodeTableKey(const model::KeySchema& schema, const model::ItemView& item,
                                           bool* has_empty) {
-  std::string key(kPartitionHashBytes, '\0');
+  std::string key;
+  key.reserve(kUsualKeyBytes);
+  key.assign(kPartitionHashBytes, '\0');
   if (!AppendKeyComponents(schema.partition, item, &key, has_empty)) return std::nullopt;
   std::string hash;
   AppendPartitionHash(PartitionHash(std::string_view(key).substr(kPartitionHashBytes)), &hash);
-  key.replace(0, kPartitionHashBytes, hash);
+  hash.copy(key.data(), kPartitionHashBytes);
   if (!AppendKeyComponents(schema.sort, item, &key, has_empty)) return std::nullopt;
   return key;
 }

@@ -29,6 +29,10 @@ bool HasOnlyNameCharacters(std::string_view name) {
   });
 }
 
+bool IsName(std::string_view name, size_t minimum) {
+  return name.size() >= minimum && name.size() <= kTableNameMaxChars && HasOnlyNameCharacters(name);
+}
+
 size_t CharacterCount(std::string_view text) {
   const auto starts_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));
@@ -64,6 +68,7 @@ void ConstraintList::CheckEnum(std::string_view value, std::string_view path,
 }
 
 void ConstraintList::CheckName(std::string_view name, std::string_view path, size_t minimum) {
+  if (IsName(name, minimum)) return;
   const std::string printed = PrintedValue(name);
   const size_t length = CharacterCount(name);
   CheckLengthMin(printed, length, path, minimum);

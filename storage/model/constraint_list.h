@@ -38,6 +38,9 @@ std::string Shown(std::string_view text, size_t max_bytes = kShownMaxBytes);
 // True if all characters are of [a-zA-Z0-9_.-].
 bool HasOnlyNameCharacters(std::string_view name);
 
+// True for a name that ConstraintList::CheckName finds nothing wrong with.
+bool IsName(std::string_view name, size_t minimum);
+
 // Number of code points of well-formed UTF-8.
 size_t CharacterCount(std::string_view text);
 

@@ -18,6 +18,9 @@ bool OpenField(char tag, const char** at, const char* end, size_t* length) {
   if (first < 0x80) {
     *length = first;
     *at = next + 2;
+  } else if (end - next >= 3 && static_cast<uint8_t>(next[2]) < 0x80) {
+    *length = (first & 0x7FU) | static_cast<size_t>(next[2]) << 7;
+    *at = next + 3;
   } else {
     std::string_view rest(next + 1, static_cast<size_t>(end - next - 1));
     uint64_t value = 0;

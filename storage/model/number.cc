@@ -357,6 +357,12 @@ size_t NumberApiSize(std::string_view canonical_text) {
     ++size;
     canonical_text.remove_prefix(1);
   }
+  // Most numbers are integers as they are written.
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (std::all_of(canonical_text.begin(), canonical_text.end(), is_digit) && !canonical_text.starts_with('0')) {
+    while (canonical_text.ends_with('0')) canonical_text.remove_suffix(1);
+    return size + (canonical_text.size() + 1) / 2;
+  }
   if (IsCompactNumber(canonical_text)) {
     // The digits, all on one side of the point.
     canonical_text = canonical_text.substr(0, canonical_text.find('e'));

@@ -7,6 +7,9 @@
 // DIR is created and must not exist: choose one on the disk to measure. RocksDB joins concurrent batches into one
 // group, like the daemon's committer. --families and --memtables_mb show how the budget of memtables behaves with many
 // families that are written at once.
+//
+// --items=N loads as many items once, each with a row in every family, as a table with indexes has, and prints what the
+// load wrote. The rows are as long as those of armature-bench, and compress as well.
 
 #include <algorithm>
 #include <atomic>
@@ -40,6 +43,7 @@ ABSL_FLAG(int, families, 1, "Column families; each batch goes to one of them, at
 ABSL_FLAG(int, memtables_mb, 512, "Budget for the memtables of all families; 0: none.");
 ABSL_FLAG(double, seconds, 5, "Length of a round.");
 ABSL_FLAG(int, rounds, 5, "Rounds; the median counts.");
+ABSL_FLAG(int64_t, items, 0, "Load so many items, with a row in each family, instead of rounds.");
 
 namespace armature::bench {
 namespace {
@@ -79,6 +83,92 @@ int64_t WriteBatches(rocksdb::DB* db, const Families& families, uint64_t seed, a
   return done;
 }
 
+// The key and the value of a row of an item. Families differ in the order of their keys.
+struct Row {
+  Row(int64_t item, size_t family) {
+    uint64_t order = (static_cast<uint64_t>(item) + 1) * (0x9E3779B97F4A7C15 + 2 * family);
+    order ^= order >> 29;
+    key.assign(reinterpret_cast<const char*>(&order), kKeyHashBytes);
+    const std::string number = std::to_string(100'000'000'000 + item);
+    // An entry of an index has the key of the index before that of its item.
+    for (size_t part = 0; part < (family == 0 ? 1 : 2); ++part) key += "item-" + number + std::string(8, '\0');
+    value = "pk item-" + number + " sk " + number + " payload ";
+    const auto size = static_cast<size_t>(absl::GetFlag(FLAGS_item_bytes));
+    value.resize(std::max(size, value.size()), 'x');
+  }
+  static constexpr size_t kKeyHashBytes = 4;
+  std::string key;
+  std::string value;
+};
+
+// Loads the items from `next` on, as long as there are any. Returns the bytes of their rows.
+uint64_t LoadItems(rocksdb::DB* db, const Families& families, std::atomic<int64_t>* next) {
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  const int64_t items = absl::GetFlag(FLAGS_items);
+  const int64_t batch_items = absl::GetFlag(FLAGS_batch);
+  uint64_t bytes = 0;
+  while (true) {
+    const int64_t begin = next->fetch_add(batch_items);
+    if (begin >= items) return bytes;
+    rocksdb::WriteBatch batch;
+    for (int64_t item = begin; item < std::min(items, begin + batch_items); ++item) {
+      for (size_t family = 0; family < families.size(); ++family) {
+        const Row row(item, family);
+        bytes += row.key.size() + row.value.size();
+        Check(batch.Put(families[family], row.key, row.value));
+      }
+    }
+    Check(db->Write(options, &batch));
+  }
+}
+
+void PrintWritten(const char* when, uint64_t bytes, rocksdb::DB* db, const rocksdb::Statistics& statistics) {
+  const auto megabytes = [&statistics](rocksdb::Tickers ticker) {
+    return static_cast<double>(statistics.getTickerCount(ticker)) / 1e6;
+  };
+  std::vector<rocksdb::LiveFileMetaData> live;
+  db->GetLiveFilesMetaData(&live);
+  double files = 0;
+  for (const rocksdb::LiveFileMetaData& file : live) files += static_cast<double>(file.size) / 1e6;
+  const double flushed = megabytes(rocksdb::FLUSH_WRITE_BYTES);
+  const double compacted = megabytes(rocksdb::COMPACT_WRITE_BYTES);
+  std::printf(
+      "%s: rows %.0f MB, logged %.0f, flushed %.0f, compacted %.0f (%.1f bytes for each flushed one), files %.0f\n",
+      when, static_cast<double>(bytes) / 1e6, megabytes(rocksdb::WAL_FILE_BYTES), flushed, compacted,
+      (flushed + compacted) / flushed, files);
+  std::fflush(stdout);
+}
+
+void AwaitCompactions(rocksdb::DB* db, const Families& families) {
+  Check(db->Flush(rocksdb::FlushOptions(), families));
+  while (true) {
+    uint64_t running = 0;
+    uint64_t pending = 0;
+    db->GetAggregatedIntProperty(rocksdb::DB::Properties::kNumRunningCompactions, &running);
+    db->GetAggregatedIntProperty(rocksdb::DB::Properties::kCompactionPending, &pending);
+    if (running + pending == 0) return;
+    absl::SleepFor(absl::Milliseconds(100));
+  }
+}
+
+void Load(rocksdb::DB* db, const Families& families, const rocksdb::Statistics& statistics) {
+  const absl::Time begin = absl::Now();
+  std::atomic<int64_t> next = 0;
+  std::atomic<uint64_t> bytes = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < absl::GetFlag(FLAGS_threads); ++i) {
+    threads.emplace_back([&] { bytes += LoadItems(db, families, &next); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const double seconds = absl::ToDoubleSeconds(absl::Now() - begin);
+  std::printf("%lld items of %zu rows in %.0f s, %.0f items/s\n", static_cast<long long>(absl::GetFlag(FLAGS_items)),
+              families.size(), seconds, static_cast<double>(absl::GetFlag(FLAGS_items)) / seconds);
+  PrintWritten("after the load", bytes, db, statistics);
+  AwaitCompactions(db, families);
+  PrintWritten("after compactions", bytes, db, statistics);
+}
+
 double BatchesPerSecond(rocksdb::DB* db, const Families& families, int round) {
   const absl::Time begin = absl::Now();
   const absl::Time end = begin + absl::Seconds(absl::GetFlag(FLAGS_seconds));
@@ -98,6 +188,32 @@ double MedianOf(const std::vector<double>& sorted) {
   return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+void RunRounds(rocksdb::DB* db, const Families& families, const rocksdb::Statistics& statistics) {
+  std::vector<double> rounds;
+  uint64_t memtables_max = 0;
+  for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
+    rounds.push_back(BatchesPerSecond(db, families, round));
+    uint64_t memtables = 0;
+    db->GetAggregatedIntProperty(rocksdb::DB::Properties::kSizeAllMemTables, &memtables);
+    memtables_max = std::max(memtables_max, memtables);
+  }
+  std::sort(rounds.begin(), rounds.end());
+  const double median = MedianOf(rounds);
+  std::printf("%d puts a batch, %d threads: %.0f batches/s, %.0f items/s (%.0f to %.0f batches/s)\n",
+              absl::GetFlag(FLAGS_batch), absl::GetFlag(FLAGS_threads), median, median * absl::GetFlag(FLAGS_batch),
+              rounds.front(), rounds.back());
+  uint64_t files = 0;
+  std::vector<rocksdb::LiveFileMetaData> live;
+  db->GetLiveFilesMetaData(&live);
+  files = live.size();
+  std::printf("%d families: memtables %llu MB, %llu files, flushed %llu MB, compacted %llu MB, stalled %llu ms\n",
+              absl::GetFlag(FLAGS_families), static_cast<unsigned long long>(memtables_max >> 20),
+              static_cast<unsigned long long>(files),
+              static_cast<unsigned long long>(statistics.getTickerCount(rocksdb::FLUSH_WRITE_BYTES) >> 20),
+              static_cast<unsigned long long>(statistics.getTickerCount(rocksdb::COMPACT_WRITE_BYTES) >> 20),
+              static_cast<unsigned long long>(statistics.getTickerCount(rocksdb::STALL_MICROS) / 1000));
+}
+
 void CheckFlags() {
   const std::string directory = absl::GetFlag(FLAGS_directory);
   const char* wrong = nullptr;
@@ -109,6 +225,7 @@ void CheckFlags() {
   if (absl::GetFlag(FLAGS_item_bytes) < 0) wrong = "--item_bytes must not be negative";
   if (!(absl::GetFlag(FLAGS_seconds) > 0)) wrong = "--seconds must be positive";
   if (absl::GetFlag(FLAGS_rounds) < 1) wrong = "--rounds must be at least 1";
+  if (absl::GetFlag(FLAGS_items) < 0) wrong = "--items must not be negative";
   if (wrong == nullptr) return;
   std::fprintf(stderr, "rocksdb_floor: %s\n", wrong);
   std::exit(2);
@@ -132,29 +249,11 @@ void Run() {
   std::vector<std::string> names;
   for (int i = 0; i < absl::GetFlag(FLAGS_families); ++i) names.push_back("f" + std::to_string(i));
   Check(db->CreateColumnFamilies(engine, names, &families));
-  std::vector<double> rounds;
-  uint64_t memtables_max = 0;
-  for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
-    rounds.push_back(BatchesPerSecond(db.get(), families, round));
-    uint64_t memtables = 0;
-    db->GetAggregatedIntProperty(rocksdb::DB::Properties::kSizeAllMemTables, &memtables);
-    memtables_max = std::max(memtables_max, memtables);
+  if (absl::GetFlag(FLAGS_items) > 0) {
+    Load(db.get(), families, *engine.statistics);
+  } else {
+    RunRounds(db.get(), families, *engine.statistics);
   }
-  std::sort(rounds.begin(), rounds.end());
-  const double median = MedianOf(rounds);
-  std::printf("%d puts a batch, %d threads: %.0f batches/s, %.0f items/s (%.0f to %.0f batches/s)\n",
-              absl::GetFlag(FLAGS_batch), absl::GetFlag(FLAGS_threads), median, median * absl::GetFlag(FLAGS_batch),
-              rounds.front(), rounds.back());
-  uint64_t files = 0;
-  std::vector<rocksdb::LiveFileMetaData> live;
-  db->GetLiveFilesMetaData(&live);
-  files = live.size();
-  std::printf("%d families: memtables %llu MB, %llu files, flushed %llu MB, compacted %llu MB, stalled %llu ms\n",
-              absl::GetFlag(FLAGS_families), static_cast<unsigned long long>(memtables_max >> 20),
-              static_cast<unsigned long long>(files),
-              static_cast<unsigned long long>(engine.statistics->getTickerCount(rocksdb::FLUSH_WRITE_BYTES) >> 20),
-              static_cast<unsigned long long>(engine.statistics->getTickerCount(rocksdb::COMPACT_WRITE_BYTES) >> 20),
-              static_cast<unsigned long long>(engine.statistics->getTickerCount(rocksdb::STALL_MICROS) / 1000));
   for (rocksdb::ColumnFamilyHandle* const family : families) Check(db->DestroyColumnFamilyHandle(family));
   Check(db->Close());
   std::filesystem::remove_all(directory);

@@ -7,6 +7,7 @@
 #include "armature/api/v1/items.pb.h"
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
+#include "storage/model/wire.h"
 
 namespace armature::daemon::group_messages_test {
 
@@ -57,6 +58,66 @@ TEST(GroupMessages, WhatIsNotKeptIsStillRead) {
   for (int i = 0; i < kMany; ++i) request.add_transact_items();
   // An element with the wrong wire type.
   EXPECT_FALSE(ParseTransactWriteItems(request.SerializeAsString() + std::string("\x08\x07")).ok());
+}
+
+// As protobuf requires: of repeated names the last one counts, and repeated values are merged.
+TEST(GroupMessages, RepeatedFieldsOfAnEntryAreMerged) {
+  const auto list_of = [](const std::string& wire) {
+    std::string list;
+    model::AppendBytesField(v1::WriteRequestList::kRequestsFieldNumber, wire, &list);
+    return list;
+  };
+  v1::WriteRequest put;
+  put.mutable_put_request();
+  v1::WriteRequest remove;
+  remove.mutable_delete_request();
+  std::string entry;
+  model::AppendBytesField(2, list_of(put.SerializeAsString()), &entry);
+  model::AppendBytesField(1, "first", &entry);
+  model::AppendBytesField(2, list_of(remove.SerializeAsString()), &entry);
+  model::AppendBytesField(9, "unknown", &entry);
+  model::AppendBytesField(1, "second", &entry);
+  model::AppendBytesField(2, list_of(put.SerializeAsString()), &entry);
+  std::string message;
+  model::AppendBytesField(v1::BatchWriteItemRequest::kRequestItemsFieldNumber, entry, &message);
+
+  const auto batch = ParseBatchWriteItem(message);
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  ASSERT_EQ(batch->tables.size(), 1u);
+  EXPECT_EQ(batch->tables[0].table_name, "second");
+  std::string kinds;
+  for (const engine::BatchWrite& write : batch->tables[0].writes) kinds += write.is_put ? "put " : "delete ";
+  EXPECT_EQ(kinds, "put delete put ");
+  // The last of two operations in one element counts.
+  v1::BatchWriteItemRequest both;
+  v1::WriteRequest& element = *(*both.mutable_request_items())["table"].add_requests();
+  element.mutable_put_request();
+  element.mutable_delete_request();
+  const auto last = ParseBatchWriteItem(both.SerializeAsString());
+  ASSERT_TRUE(last.ok()) << last.status();
+  EXPECT_FALSE(last->tables.at(0).writes.at(0).is_put);
+  EXPECT_FALSE(last->tables.at(0).writes.at(0).put_wire.has_value());
+
+  std::string unnamed;
+  model::AppendBytesField(1, "\xFF", &unnamed);
+  std::string malformed;
+  model::AppendBytesField(v1::BatchWriteItemRequest::kRequestItemsFieldNumber, unnamed, &malformed);
+  EXPECT_FALSE(ParseBatchWriteItem(malformed).ok());
+}
+
+// An element of a transaction with several operations has the last one only.
+TEST(GroupMessages, TheLastOperationOfAnActionCounts) {
+  v1::TransactWriteItemsRequest request;
+  v1::TransactWriteItem& element = *request.add_transact_items();
+  element.mutable_put()->set_table_name("put");
+  element.mutable_put()->set_condition_expression("a = b");
+  element.mutable_delete_()->set_table_name("deleted");
+  const auto parsed = ParseTransactWriteItems(request.SerializeAsString());
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const engine::TransactAction& action = parsed->actions.at(0);
+  EXPECT_EQ(action.kind, engine::WriteKind::kDelete);
+  EXPECT_EQ(action.write.table_name, "deleted");
+  EXPECT_FALSE(action.write.expressions.condition.has_value());
 }
 
 }  // namespace armature::daemon::group_messages_test

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/store/commit/lock_table.h"
 #include "tests/unit/engine/group_test_util.h"
@@ -102,6 +103,28 @@ TEST_F(TransactTest, AllOrNothingWithIndexes) {
   ASSERT_TRUE(done.ok()) << done.status();
   EXPECT_GT(done->change_sequence, 0u);
   EXPECT_EQ(Counts(done->change_sequence), "2 2 3 ");
+}
+
+// They are judged before the rest of the key, and refuse the request instead of cancelling it.
+TEST_F(TransactTest, EmptyKeyAttributesRefuseTheRequest) {
+  const std::string no_sort_key = codec::Item({{"pk", S("")}});
+  const std::string wrong_sort_key = codec::Item({{"pk", S("")}, {"sk", S("text")}});
+  for (const TransactAction& action :
+       {ActionOf(WriteKind::kPut, kPlain, PlainItem("", "1")), ActionOf(WriteKind::kDelete, kPlain, PlainItem("", "1")),
+        ActionOf(WriteKind::kPut, kPlain, no_sort_key), ActionOf(WriteKind::kPut, kPlain, wrong_sort_key),
+        Put(PlainItem("a", "1", {{"g", S("")}})), Put(PlainItem("", "1", {{"g", S("")}}))}) {
+    const absl::Status status =
+        Transact(engine_, TransactionOf({ActionOf(WriteKind::kPut, kPlain, PlainItem("a", "2")), action})).status();
+    const std::optional<ApiError> error = GetApiError(status);
+    ASSERT_TRUE(error.has_value()) << status;
+    EXPECT_EQ(error->type, ApiErrorType::kValidation) << status;
+    EXPECT_THAT(error->message, testing::HasSubstr("cannot contain an empty string value"));
+  }
+  const std::string mismatch = codec::Item({{"pk", S("a")}, {"sk", S("text")}});
+  EXPECT_EQ(ReasonsOf(Transact(engine_, TransactionOf({ActionOf(WriteKind::kPut, kPlain, PlainItem("a", "2")),
+                                                       ActionOf(WriteKind::kPut, kPlain, mismatch)}))
+                          .status()),
+            "None ValidationError");
 }
 
 TEST_F(TransactTest, OneCommitForAllActions) {

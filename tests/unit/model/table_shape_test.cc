@@ -202,4 +202,20 @@ TEST(HasOnlyNameCharacters, KnowsTheSet) {
   EXPECT_FALSE(HasOnlyNameCharacters(std::string_view("a\0b", 3)));
 }
 
+TEST(IsName, AgreesWithTheCheck) {
+  const std::string longest(kTableNameMaxChars, 'n');
+  for (const auto& [name, is_name] : std::vector<std::pair<std::string, bool>>{{"", false},
+                                                                               {"ab", false},
+                                                                               {"abc", true},
+                                                                               {"a b", false},
+                                                                               {"a\xc3\xa4", false},
+                                                                               {longest, true},
+                                                                               {longest + "n", false}}) {
+    EXPECT_EQ(IsName(name, 3), is_name) << name;
+    ConstraintList constraints;
+    constraints.CheckName(name, "tableName", 3);
+    EXPECT_EQ(constraints.ToStatus().ok(), is_name) << name;
+  }
+}
+
 }  // namespace armature::model::table_shape_test
