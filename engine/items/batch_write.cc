@@ -109,7 +109,6 @@ absl::StatusOr<std::string> EncodeKey(const RowWrite& row) {
 absl::Status TakeWrites(Batch* batch, size_t table) {
   TableWrites& request = batch->request.tables[table];
   const size_t first = batch->members.size();
-  batch->members.reserve(first + request.writes.size());
   for (BatchWrite& write : request.writes) {
     auto member = std::make_unique<Member>();
     member->table = table;
@@ -135,7 +134,12 @@ absl::Status TakeWrites(Batch* batch, size_t table) {
 absl::Status Prepare(Batch* batch) {
   ARM_RETURN_IF_ERROR(CheckWriteShape(batch->request));
   std::vector<std::string_view> names;
-  for (const TableWrites& table : batch->request.tables) names.emplace_back(table.table_name);
+  size_t writes = 0;
+  for (const TableWrites& table : batch->request.tables) {
+    names.emplace_back(table.table_name);
+    writes += table.writes.size();
+  }
+  batch->members.reserve(writes);
   ARM_RETURN_IF_ERROR(CheckTablesOnce(names));
   for (size_t i = 0; i < batch->request.tables.size(); ++i) ARM_RETURN_IF_ERROR(TakeWrites(batch, i));
   return absl::OkStatus();

@@ -1,7 +1,5 @@
 #include "engine/items/entry_points.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -9,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/capacity.h"
 #include "engine/items/constraints.h"
 #include "engine/items/early_release.h"
+#include "engine/items/fingerprint.h"
 #include "engine/items/item_key.h"
 #include "engine/items/request_report.h"
 #include "engine/items/row_write.h"
@@ -96,6 +94,7 @@ absl::StatusOr<std::unique_ptr<const RowMutation>> ActionMutation(TransactAction
   if (action.kind != WriteKind::kUpdate) expressions.update.reset();
   // Without an expression, placeholders are not an error here.
   if (!expressions.update.has_value() && !expressions.condition.has_value()) {
+    DCHECK(expressions.legacy.empty()) << "actions have no legacy parameters";
     expressions.names.reset();
     expressions.values_wire.reset();
   }
@@ -126,28 +125,6 @@ absl::Status MakeRows(Parts* parts, TransactWriteRequest* request, TransactRows*
   }
   return absl::OkStatus();
 }
-
-// Unambiguous serialization of actions: different actions have different bytes.
-class Fingerprint {
- public:
-  void Add(std::string_view part) { absl::StrAppend(&bytes_, part.size(), ":", Av(part)); }
-  void AddOptional(const std::optional<std::string>& part) {
-    if (part.has_value()) {
-      Add(*part);
-    } else {
-      bytes_ += '-';
-    }
-  }
-  std::string Finish() const {
-    static_assert(sizeof(XXH128_canonical_t) == store::TokenRecord::kFingerprintBytes);
-    XXH128_canonical_t canonical;
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes_.data(), bytes_.size()));
-    return {reinterpret_cast<const char*>(canonical.digest), sizeof(canonical.digest)};
-  }
-
- private:
-  std::string bytes_;
-};
 
 // Moves the actions out of `request`. Makes all checks that need no item. Errors, in the documented order:
 // ValidationException, ResourceNotFoundException.

@@ -10,30 +10,18 @@
 namespace armature::codec {
 namespace {
 
-template <class Word>
-Word LoadWord(const char* bytes) {
-  Word word = 0;
+uint32_t LoadFour(const uint8_t* bytes) {
+  uint32_t word = 0;
   std::memcpy(&word, bytes, sizeof(word));
   return word;
 }
 
-// Most texts are ASCII. The last word overlaps the one before it, so that no text is read byte by byte.
-bool IsAscii(std::string_view text) {
-  constexpr uint64_t kHighBits = 0x8080808080808080;
-  const char* next = text.data();
-  const char* const end = next + text.size();
-  if (text.size() >= sizeof(uint64_t)) {
-    uint64_t all = LoadWord<uint64_t>(end - sizeof(uint64_t));
-    for (; end - next > static_cast<ptrdiff_t>(sizeof(uint64_t)); next += sizeof(uint64_t)) {
-      all |= LoadWord<uint64_t>(next);
-    }
-    return (all & kHighBits) == 0;
-  }
-  if (text.size() >= sizeof(uint32_t)) {
-    return ((LoadWord<uint32_t>(next) | LoadWord<uint32_t>(end - sizeof(uint32_t))) & uint32_t{0x80808080}) == 0;
-  }
+// True if the `size` bytes, less than eight, are ASCII.
+bool AreFewAscii(const uint8_t* bytes, size_t size) {
+  // The two words overlap.
+  if (size >= 4) return ((LoadFour(bytes) | LoadFour(bytes + size - 4)) & 0x80808080U) == 0;
   uint8_t all = 0;
-  for (; next != end; ++next) all |= static_cast<uint8_t>(*next);
+  for (size_t i = 0; i < size; ++i) all |= bytes[i];
   return all < 0x80;
 }
 
@@ -58,7 +46,6 @@ bool IsShortCanonicalNumber(std::string_view text) {
 }
 
 bool IsValidUtf8(std::string_view text) {
-  if (IsAscii(text)) return true;
   const auto* next = reinterpret_cast<const uint8_t*>(text.data());
   const uint8_t* const end = next + text.size();
   const auto continues = [](uint8_t byte) { return (byte & 0xC0) == 0x80; };
@@ -70,6 +57,8 @@ bool IsValidUtf8(std::string_view text) {
         next += 8;
         continue;
       }
+    } else if (AreFewAscii(next, static_cast<size_t>(end - next))) {
+      return true;
     }
     const uint8_t lead = *next++;
     if (lead < 0x80) continue;

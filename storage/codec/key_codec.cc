@@ -35,6 +35,7 @@ constexpr uint8_t kBodyZero = 0xFF;
 
 // Room for a key, so that most keys are allocated once.
 constexpr size_t kUsualKeyBytes = 62;
+constexpr size_t kSmallItemBytes = 32;
 
 constexpr int kExponentBias = 130;
 constexpr uint8_t kPairMax = 99;
@@ -224,7 +225,8 @@ bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes, con
 std::optional<std::string> EncodeTableKey(const model::KeySchema& schema, const model::ItemView& item,
                                           bool* has_empty) {
   std::string key;
-  key.reserve(kUsualKeyBytes);
+  // Short keys fit into the string itself.
+  if (item.bytes().size() > kSmallItemBytes) key.reserve(kUsualKeyBytes);
   key.assign(kPartitionHashBytes, '\0');
   if (!AppendKeyComponents(schema.partition, item, &key, has_empty)) return std::nullopt;
   std::string hash;

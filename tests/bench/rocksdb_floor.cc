@@ -136,7 +136,7 @@ void PrintWritten(const char* when, uint64_t bytes, rocksdb::DB* db, const rocks
   std::printf(
       "%s: rows %.0f MB, logged %.0f, flushed %.0f, compacted %.0f (%.1f bytes for each flushed one), files %.0f\n",
       when, static_cast<double>(bytes) / 1e6, megabytes(rocksdb::WAL_FILE_BYTES), flushed, compacted,
-      (flushed + compacted) / flushed, files);
+      flushed > 0 ? (flushed + compacted) / flushed : 0, files);
   std::fflush(stdout);
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "armature/api/v1/items.pb.h"
 #include "storage/base/strings.h"
@@ -88,16 +89,6 @@ TEST(GroupMessages, RepeatedFieldsOfAnEntryAreMerged) {
   std::string kinds;
   for (const engine::BatchWrite& write : batch->tables[0].writes) kinds += write.is_put ? "put " : "delete ";
   EXPECT_EQ(kinds, "put delete put ");
-  // The last of two operations in one element counts.
-  v1::BatchWriteItemRequest both;
-  v1::WriteRequest& element = *(*both.mutable_request_items())["table"].add_requests();
-  element.mutable_put_request();
-  element.mutable_delete_request();
-  const auto last = ParseBatchWriteItem(both.SerializeAsString());
-  ASSERT_TRUE(last.ok()) << last.status();
-  EXPECT_FALSE(last->tables.at(0).writes.at(0).is_put);
-  EXPECT_FALSE(last->tables.at(0).writes.at(0).put_wire.has_value());
-
   std::string unnamed;
   model::AppendBytesField(1, "\xFF", &unnamed);
   std::string malformed;
@@ -105,16 +96,46 @@ TEST(GroupMessages, RepeatedFieldsOfAnEntryAreMerged) {
   EXPECT_FALSE(ParseBatchWriteItem(malformed).ok());
 }
 
-// An element of a transaction with several operations has the last one only.
-TEST(GroupMessages, TheLastOperationOfAnActionCounts) {
-  v1::TransactWriteItemsRequest request;
-  v1::TransactWriteItem& element = *request.add_transact_items();
-  element.mutable_put()->set_table_name("put");
-  element.mutable_put()->set_condition_expression("a = b");
-  element.mutable_delete_()->set_table_name("deleted");
-  const auto parsed = ParseTransactWriteItems(request.SerializeAsString());
-  ASSERT_TRUE(parsed.ok()) << parsed.status();
-  const engine::TransactAction& action = parsed->actions.at(0);
+// The last member of a oneof on the wire counts, and the ones before it are gone.
+TEST(GroupMessages, TheLastOperationOfAnElementCounts) {
+  v1::WriteRequest put;
+  (*put.mutable_put_request()->mutable_item()->mutable_attributes())["pk"].set_s("put");
+  v1::WriteRequest remove;
+  (*remove.mutable_delete_request()->mutable_key()->mutable_attributes())["pk"].set_s("deleted");
+  std::string list;
+  for (const v1::WriteRequest* const last : {&remove, &put}) {
+    model::AppendBytesField(v1::WriteRequestList::kRequestsFieldNumber,
+                            put.SerializeAsString() + remove.SerializeAsString() + last->SerializeAsString(), &list);
+  }
+  std::string entry;
+  model::AppendBytesField(1, "table", &entry);
+  model::AppendBytesField(2, list, &entry);
+  std::string message;
+  model::AppendBytesField(v1::BatchWriteItemRequest::kRequestItemsFieldNumber, entry, &message);
+  const auto batch = ParseBatchWriteItem(message);
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  const std::vector<engine::BatchWrite>& writes = batch->tables.at(0).writes;
+  ASSERT_EQ(writes.size(), 2u);
+  EXPECT_FALSE(writes[0].is_put);
+  EXPECT_TRUE(writes[0].is_delete);
+  EXPECT_FALSE(writes[0].put_wire.has_value());
+  EXPECT_EQ(writes[0].delete_wire, remove.delete_request().key().SerializeAsString());
+  EXPECT_TRUE(writes[1].is_put);
+  EXPECT_FALSE(writes[1].is_delete);
+  EXPECT_EQ(writes[1].put_wire, put.put_request().item().SerializeAsString());
+  EXPECT_FALSE(writes[1].delete_wire.has_value());
+
+  v1::TransactWriteItem first;
+  first.mutable_put()->set_table_name("put");
+  first.mutable_put()->set_condition_expression("a = b");
+  v1::TransactWriteItem second;
+  second.mutable_delete_()->set_table_name("deleted");
+  std::string request;
+  model::AppendBytesField(v1::TransactWriteItemsRequest::kTransactItemsFieldNumber,
+                          first.SerializeAsString() + second.SerializeAsString(), &request);
+  const auto transaction = ParseTransactWriteItems(request);
+  ASSERT_TRUE(transaction.ok()) << transaction.status();
+  const engine::TransactAction& action = transaction->actions.at(0);
   EXPECT_EQ(action.kind, engine::WriteKind::kDelete);
   EXPECT_EQ(action.write.table_name, "deleted");
   EXPECT_FALSE(action.write.expressions.condition.has_value());

@@ -127,6 +127,20 @@ TEST_F(TransactTest, EmptyKeyAttributesRefuseTheRequest) {
             "None ValidationError");
 }
 
+TEST_F(TransactTest, EachActionFindsItsOwnTable) {
+  const TransactAction plain = ActionOf(WriteKind::kPut, kPlain, PlainItem("a", "1"));
+  const TransactAction again = ActionOf(WriteKind::kPut, kPlain, PlainItem("a", "2"));
+  const TransactAction missing = ActionOf(WriteKind::kPut, "missing", PlainItem("a", "1"));
+  for (const std::vector<TransactAction>& actions :
+       {std::vector{missing, plain}, {plain, missing}, {plain, again, missing}, {plain, missing, again}}) {
+    const absl::Status status = Transact(engine_, TransactionOf(actions)).status();
+    const std::optional<ApiError> error = GetApiError(status);
+    ASSERT_TRUE(error.has_value()) << status;
+    EXPECT_EQ(error->type, ApiErrorType::kResourceNotFound) << status;
+  }
+  EXPECT_TRUE(Transact(engine_, TransactionOf({plain, again, Put(PlainItem("a", "1"))})).ok());
+}
+
 TEST_F(TransactTest, OneCommitForAllActions) {
   const uint64_t batches = engine_.database().committer_counters().batches;
   std::vector<TransactAction> actions;

@@ -79,6 +79,31 @@ TEST(ItemView, FindsEveryAttribute) {
   EXPECT_EQ(elements, (std::vector<std::string_view>{"1"})) << "stops when told to";
 }
 
+// Lengths of one, two and three bytes.
+TEST(ItemView, FindsAttributesBehindLongOnes) {
+  for (const size_t size : {size_t{100}, size_t{119}, size_t{120}, size_t{127}, size_t{128}, size_t{16'370},
+                            size_t{16'383}, size_t{16'384}}) {
+    for (const size_t name_size : {size_t{1}, size_t{127}, size_t{128}, size_t{300}}) {
+      const std::string name(name_size, 'a');
+      std::string item;
+      Put(name, Field(ValueType::kString, std::string(size, 'v')), &item);
+      Put("b", Field(ValueType::kString, "found"), &item);
+      const std::optional<ValueView> first = ItemView(item).Find(name);
+      ASSERT_TRUE(first.has_value()) << size << " " << name_size;
+      EXPECT_EQ(first->scalar().size(), size);
+      const std::optional<ValueView> second = ItemView(item).Find("b");
+      ASSERT_TRUE(second.has_value()) << size << " " << name_size;
+      EXPECT_EQ(second->scalar(), "found");
+      // Cut within the lengths of the first entry.
+      for (size_t end = 0; end < 8; ++end) {
+        const std::string cut = item.substr(0, end);
+        EXPECT_FALSE(ItemView(cut).Find("b").has_value());
+        EXPECT_FALSE(ItemView(cut).Find(name).has_value());
+      }
+    }
+  }
+}
+
 TEST(ItemView, EntriesAppendedInOrderMakeTheSameItem) {
   const std::string bytes = FullItem();
   std::string by_value;

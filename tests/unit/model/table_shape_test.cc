@@ -204,13 +204,16 @@ TEST(HasOnlyNameCharacters, KnowsTheSet) {
 
 TEST(IsName, AgreesWithTheCheck) {
   const std::string longest(kTableNameMaxChars, 'n');
+  std::string umlauts;  // of two bytes each, fewer characters than the limit
+  for (size_t i = 0; i < 128; ++i) umlauts += "\xc3\xa4";
   for (const auto& [name, is_name] : std::vector<std::pair<std::string, bool>>{{"", false},
                                                                                {"ab", false},
                                                                                {"abc", true},
                                                                                {"a b", false},
                                                                                {"a\xc3\xa4", false},
                                                                                {longest, true},
-                                                                               {longest + "n", false}}) {
+                                                                               {longest + "n", false},
+                                                                               {umlauts, false}}) {
     EXPECT_EQ(IsName(name, 3), is_name) << name;
     ConstraintList constraints;
     constraints.CheckName(name, "tableName", 3);
