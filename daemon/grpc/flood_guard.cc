@@ -67,7 +67,10 @@ void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int
   const uint64_t unfinished =
       open == 0 ? 0 : kLargestPart * limits_.request_bytes_max + static_cast<uint64_t>(open) * kUnfinishedBytes;
   const uint64_t excess = use->balance_ - std::min(use->balance_, unfinished);
-  const uint64_t proven = std::min(excess, use->fresh_);
+  // Calls that have begun since the last look explain what was read before it; what a busy client sends meanwhile is
+  // other bytes.
+  const uint64_t unexplained = use->fresh_ - std::min(use->fresh_, asked);
+  const uint64_t proven = std::min(excess, unexplained);
   use->fresh_ = excess - proven;
   // A rate, not a sum: what a connection was permitted in an interval does not add up.
   use->balance_ -= proven;

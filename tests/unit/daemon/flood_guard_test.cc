@@ -58,6 +58,29 @@ TEST_F(FloodGuardTest, ARequestThatIsCountedLaterIsNone) {
   EXPECT_THAT(Look(), IsEmpty());
 }
 
+TEST_F(FloodGuardTest, RequestsOfABusyClientThatHaveNotBegunYetAreNone) {
+  Connect(kOne);
+  const std::shared_ptr<ConnectionUse> use = guard_.UseOf(kOne);
+  Receive(kOne, 250 * kKb);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(Look(), IsEmpty()) << "between two calls, each time with other requests";
+    use->served_bytes += 1000 * kKb;
+    Receive(kOne, 1000 * kKb);
+  }
+}
+
+TEST_F(FloodGuardTest, AFloodBetweenCallsIsFound) {
+  Connect(kOne);
+  const std::shared_ptr<ConnectionUse> use = guard_.UseOf(kOne);
+  std::vector<std::string> flooders;
+  for (int i = 0; i < 20 && flooders.empty(); ++i) {
+    use->served_bytes += 1000 * kKb;
+    Receive(kOne, 1200 * kKb);
+    flooders = Look();
+  }
+  EXPECT_THAT(flooders, ElementsAre(kOne));
+}
+
 TEST_F(FloodGuardTest, UnreadBytesCountWhenTheyAreRead) {
   Connect(kOne);
   Receive(kOne, 300 * kKb);
