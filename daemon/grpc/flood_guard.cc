@@ -20,6 +20,8 @@ constexpr uint64_t kUpdatesPart = 64;
 constexpr uint64_t kUnfinishedBytes = 1 << 20;
 // A request of this many times the largest size is refused with a message that says so, which takes its last byte.
 constexpr uint64_t kLargestPart = 2;
+// Intervals of which bytes are carried along as one sum.
+constexpr uint64_t kCarriedMax = 100;
 
 }  // namespace
 
@@ -71,10 +73,13 @@ void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int
   // other bytes.
   const uint64_t unexplained = use->fresh_ - std::min(use->fresh_, asked);
   const uint64_t proven = std::min(excess, unexplained);
-  use->fresh_ = excess - proven;
   // A rate, not a sum: what a connection was permitted in an interval does not add up.
+  const uint64_t rate = std::min(proven, use->fresh_ / std::max<uint64_t>(use->fresh_intervals_, 1));
+  const uint64_t carried = use->fresh_ == 0 ? 0 : use->fresh_intervals_ * (use->fresh_ - proven) / use->fresh_;
+  use->fresh_intervals_ = std::min(intervals + carried, kCarriedMax);
+  use->fresh_ = excess - proven;
   use->balance_ -= proven;
-  const uint64_t bytes = (proven + reset_bytes) / intervals;
+  const uint64_t bytes = rate + reset_bytes / intervals;
   if (bytes == 0) return;
   suspects_.push_back({peer, *network, bytes, bytes > limits_.connection_bytes});
 }

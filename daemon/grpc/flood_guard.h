@@ -38,8 +38,9 @@ struct ConnectionUse {
   uint64_t seen_served_ = 0;
   uint64_t seen_resets_ = 0;
   int64_t seen_ns_ = 0;
-  uint64_t balance_ = 0;  // bytes read that belong to no call
-  uint64_t fresh_ = 0;    // part of the balance beyond what is permitted, found by the last look
+  uint64_t balance_ = 0;          // bytes read that belong to no call
+  uint64_t fresh_ = 0;            // part of the balance beyond what is permitted, found by the last look
+  uint64_t fresh_intervals_ = 0;  // in which it was received
   bool is_seen_ = false;
 };
 
@@ -55,7 +56,8 @@ struct TransferCounts {
 // they keep its threads from everybody else. gRPC does not count them, so the guard compares the bytes that gRPC has
 // read from a connection with those of its calls. The rest, and calls that are reset before their request is whole, may
 // not exceed a rate for each connection, and one for all connections of a network. Two looks decide: at the first one
-// the call may not have begun that bytes belong to.
+// the call may not have begun that bytes belong to. Calls that begin until the second one explain them first, so a
+// flood beside calls is proven when it exceeds what the calls of an interval bring.
 //
 // Thread-safety: UseOf is thread-safe; one thread calls the others.
 class FloodGuard {

@@ -69,6 +69,17 @@ TEST_F(FloodGuardTest, RequestsOfABusyClientThatHaveNotBegunYetAreNone) {
   }
 }
 
+TEST_F(FloodGuardTest, ASmallRateBesideCallsDoesNotAddUp) {
+  Connect(kOne);
+  const std::shared_ptr<ConnectionUse> use = guard_.UseOf(kOne);
+  for (int i = 0; i < 80; ++i) {
+    use->served_bytes += 1000 * kKb;
+    Receive(kOne, 1030 * kKb);
+    EXPECT_THAT(Look(), IsEmpty()) << i;
+  }
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(Look(), IsEmpty()) << "the client has nothing to do any more";
+}
+
 TEST_F(FloodGuardTest, AFloodBetweenCallsIsFound) {
   Connect(kOne);
   const std::shared_ptr<ConnectionUse> use = guard_.UseOf(kOne);
