@@ -50,7 +50,7 @@ def main():
     for workload in values(arguments.workloads):
         for clients in values(arguments.clients):
             run(f"clients-{workload}-{clients}", f"--workload={workload}", f"--outstanding={clients}",
-                f"--connections={max(2, clients // CALLS_PER_CONNECTION)}", "--without_echo")
+                f"--connections={max(2, int(clients) // CALLS_PER_CONNECTION)}", "--without_echo")
         for share in values(arguments.shares):
             run(f"rate-{workload}-{share}", f"--workload={workload}", f"--rate_of_peak={int(share) / 100}", "--outstanding=256",
                 "--connections=4", "--without_echo")

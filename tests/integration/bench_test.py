@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 from armature_daemon import Daemon  # noqa: E402
 
 ARGS = None
-QUICK = ("--seconds=0.1", "--warmup_seconds=0.05", "--rounds=1", "--items=50", "--outstanding=8", "--page_items=5")
+QUICK = ("--seconds=0.1", "--warmup_seconds=0.05", "--rounds=1", "--items=53", "--outstanding=8", "--page_items=5")
 
 
 def run(*arguments, code=0):
@@ -54,6 +54,14 @@ class Bench(unittest.TestCase):
                              "batch", "transact", "pipeline", "ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f"):
                 with self.subTest(workload):
                     result = run_on(daemon, f"--workload={workload}")
+                    self.assertEqual(result["failed"], 0)
+                    self.assertGreater(result["calls"], 0)
+
+    def test_loads_whole_items_in_batches(self):
+        with Daemon(ARGS.armatured) as daemon:
+            for items in (24, 25, 50, 51):
+                with self.subTest(items):
+                    result = run_on(daemon, "--workload=get", "--gsi=2", f"--items={items}")
                     self.assertEqual(result["failed"], 0)
                     self.assertGreater(result["calls"], 0)
 

@@ -1,3 +1,6 @@
+#include <atomic>
+#include <memory>
+
 #include "armature/api/v1/items.pb.h"
 #include "tools/bench/answer_check.h"
 #include "tools/bench/workload.h"
@@ -7,6 +10,25 @@ namespace {
 
 constexpr uint64_t kBatchItems = 25;
 constexpr uint64_t kTransactItems = 4;
+
+// An answer with unprocessed items fails.
+CallType BatchType(const Options& options) {
+  const auto check = [](const api::v1::BatchWriteItemResponse& response) {
+    return response.unprocessed_items().empty() ? "" : "unprocessed items";
+  };
+  return {.operation = "BatchWriteItem",
+          .check = CheckOf<api::v1::BatchWriteItemResponse>(options.wire(), check),
+          .checks_each = true};
+}
+
+RequestTemplate BatchTemplate(const Options& options, const std::string& table, uint64_t items) {
+  api::v1::BatchWriteItemRequest request;
+  auto& writes = *(*request.mutable_request_items())[table].mutable_requests();
+  for (uint64_t i = 0; i < items; ++i) {
+    *writes.Add()->mutable_put_request()->mutable_item() = BenchItem(options, std::string("u") + kKeyPlaceholder, 0);
+  }
+  return {request, options.wire()};
+}
 
 }  // namespace
 
@@ -51,19 +73,30 @@ CallKind ScanKind(const Options& options, const std::string& table) {
   return RandomKind("scan", type, {RequestTemplate(request, options.wire())}, 0, options.items);
 }
 
-// BatchWriteItem with kBatchItems puts of new keys. An answer with unprocessed items fails the check.
+// BatchWriteItem with kBatchItems puts of new keys.
 CallKind BatchKind(const Options& options, const std::string& table) {
-  api::v1::BatchWriteItemRequest request;
-  auto& writes = *(*request.mutable_request_items())[table].mutable_requests();
-  for (uint64_t i = 0; i < kBatchItems; ++i) {
-    *writes.Add()->mutable_put_request()->mutable_item() = BenchItem(options, std::string("u") + kKeyPlaceholder, 0);
-  }
-  const auto check = [](const api::v1::BatchWriteItemResponse& response) {
-    return response.unprocessed_items().empty() ? "" : "unprocessed items";
+  return NewKeysKind("batch", BatchType(options), BatchTemplate(options, table, kBatchItems),
+                     kBatchItems * (1 + options.gsi_count()));
+}
+
+CallKind BatchLoadKind(const Options& options, const std::string& table) {
+  const uint64_t items = options.items;
+  const size_t places = 1 + options.gsi_count();
+  CallKind kind;
+  kind.name = "load";
+  kind.types = {BatchType(options)};
+  auto next = std::make_shared<std::atomic<uint64_t>>(0);
+  const RequestTemplate whole = BatchTemplate(options, table, kBatchItems);
+  const RequestTemplate rest = BatchTemplate(options, table, items % kBatchItems);
+  kind.new_source = [=](uint64_t) -> RequestSource {
+    return [=, whole = whole, rest = rest](Request* request) mutable {
+      const uint64_t first = next->fetch_add(kBatchItems, std::memory_order_relaxed);
+      if (first >= items) return false;
+      request->bytes = (items - first < kBatchItems ? rest : whole).With(first, 0, 1, places);
+      return true;
+    };
   };
-  const CallType type = {.operation = "BatchWriteItem",
-                         .check = CheckOf<api::v1::BatchWriteItemResponse>(options.wire(), check)};
-  return NewKeysKind("batch", type, RequestTemplate(request, options.wire()), kBatchItems * (1 + options.gsi_count()));
+  return kind;
 }
 
 // TransactWriteItems with kTransactItems puts of new keys and a client token of its own.

@@ -173,7 +173,7 @@ class Worker {
     if (latency_ns > kStallNs) ++result_.slow;
     result_.response_bytes += outcome.length;
     std::optional<size_t>& first_length = first_lengths_[slot.type];
-    if (!first_length.has_value()) {
+    if (!first_length.has_value() || type.checks_each) {
       first_length = outcome.length;
       if (type.check == nullptr || !outcome.error.empty()) return;
       if (const std::string wrong = type.check(transport_->Answer(outcome.slot)); !wrong.empty()) {

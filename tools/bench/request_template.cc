@@ -50,12 +50,9 @@ RequestTemplate::RequestTemplate(const google::protobuf::Message& message, Proto
       second_places_(PlacesOf(kSecondPlaceholder)),
       sort_places_(PlacesOf(kSortPlaceholder)) {}
 
-std::string_view RequestTemplate::With(uint64_t number, uint64_t second, uint64_t step) {
+std::string_view RequestTemplate::With(uint64_t number, uint64_t second, uint64_t step, size_t run) {
   for (const size_t place : second_places_) WriteKey(second, bytes_.data() + place);
-  for (const size_t place : places_) {
-    WriteKey(number, bytes_.data() + place);
-    number += step;
-  }
+  for (size_t i = 0; i < places_.size(); ++i) WriteKey(number + i / run * step, bytes_.data() + places_[i]);
   return bytes_;
 }
 

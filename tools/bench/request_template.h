@@ -39,9 +39,9 @@ class RequestTemplate {
   // True if the message has a placeholder for a second key.
   bool has_second() const { return !second_places_.empty(); }
 
-  // The request with KeyText(number), KeyText(number + step), ... in the places of the key, and KeyText(second) in all
-  // places of the second key. Valid until the next call.
-  std::string_view With(uint64_t number, uint64_t second = 0, uint64_t step = 0);
+  // The request with KeyText(number) in the first `run` places of the key, KeyText(number + step) in the next `run`
+  // ones, and so on, and KeyText(second) in all places of the second key. Valid until the next call.
+  std::string_view With(uint64_t number, uint64_t second = 0, uint64_t step = 0, size_t run = 1);
   // The same for a row of a partition: `sort` is added to the first sort key.
   std::string_view WithRow(uint64_t number, uint64_t sort, uint64_t second = 0);
 

@@ -25,8 +25,9 @@ using Channels = std::vector<std::shared_ptr<grpc::Channel>>;
 struct CallType {
   std::string service = "armature.api.v1.ItemService";
   std::string operation;  // "PutItem"
-  // Checks the first answer of each client thread. Returns the mistake, or an empty text.
+  // Checks the first answer of each client thread, or each answer. Returns the mistake, or an empty text.
   std::function<std::string(const std::string& answer)> check = nullptr;
+  bool checks_each = false;
   // True: every answer must have the length of the first one. This check of all answers costs next to nothing.
   bool answers_of_one_size = false;
   // Name of the exception that must be the answer; empty: success.

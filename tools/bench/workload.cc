@@ -256,10 +256,7 @@ CallKind LoadKind(Loaded what, const Options& options, const std::string& table)
     return CountedKind(options, kQueryPartitions * options.page_items, templates,
                        [](auto* all, uint64_t n) { return (*all)[n % all->size()].With(n / all->size()); });
   }
-  if (what == Loaded::kItems) {
-    return CountedKind(options, options.items, {PutTemplate(options, table, 'u', 0)},
-                       [](auto* all, uint64_t n) { return (*all)[0].With(n); });
-  }
+  if (what == Loaded::kItems) return BatchLoadKind(options, table);
   api::v1::PutItemRequest request;
   request.set_table_name(table);
   *request.mutable_item() = BenchItem(options, std::string("y") + kKeyPlaceholder, 0);

@@ -48,7 +48,7 @@ api::v1::Item MakeKey(const std::string& pk, uint64_t sort_offset);
 // an item does not change. Throws std::runtime_error if the payload is too small.
 void VaryPayload(const Options& options, api::v1::Item* item);
 
-// Puts that load the items of a workload. Their sources are finite.
+// Puts, or batches of them, that load the items of a workload. Their sources are finite.
 CallKind LoadKind(Loaded what, const Options& options, const std::string& table);
 
 // Kinds of workloads in files of their own: reads of ranges, batches and transactions, YCSB, and puts through the
@@ -57,6 +57,8 @@ CallKind LoadKind(Loaded what, const Options& options, const std::string& table)
 CallKind QueryKind(const Options& options, const std::string& table);
 CallKind ScanKind(const Options& options, const std::string& table);
 CallKind BatchKind(const Options& options, const std::string& table);
+// Batches of puts of the items 0 to options.items - 1.
+CallKind BatchLoadKind(const Options& options, const std::string& table);
 CallKind TransactKind(const Options& options, const std::string& table);
 template <char kLetter>
 CallKind YcsbKind(const Options& options, const std::string& table);
