@@ -70,7 +70,7 @@ void FetchRow(const std::shared_ptr<Read>& read, const RequestContext& context, 
   const absl::StatusOr<store::GetResult> got =
       read->parts->database->Get(read->pinned.table->data, read->key, mode, &stored);
   if (!got.ok()) return std::move(read->done)(got.status());
-  if (*got == store::GetResult::kWouldBlock || (mode == store::ReadMode::kMemoryOnly && IsLongToAnswer(stored))) {
+  if (*got == store::GetResult::kWouldBlock || (mode != store::ReadMode::kMayBlock && IsLongToAnswer(stored))) {
     RunOnReadPool(
         read->parts,
         [read, context] {
@@ -306,7 +306,7 @@ void RunGetItem(Parts* parts, const RequestContext& context, GetItemRequest requ
   read->request = std::move(request);
   read->done = std::move(done);
   if (const absl::Status status = Prepare(read.get()); !status.ok()) return std::move(read->done)(status);
-  FetchRow(read, context, store::ReadMode::kMemoryOnly);
+  FetchRow(read, context, store::ReadMode::kNoWait);
 }
 
 void RunBatchGet(Parts* parts, RequestContext context, BatchGetRequest request, Callback<BatchGetResult> done) {

@@ -199,7 +199,7 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
         if (!guard.ok()) return write->Fail(guard.status());
         write->guard = *std::move(guard);
         if (const absl::Status wanted = CheckStillWanted(write->context); !wanted.ok()) return write->Fail(wanted);
-        ReadOld(write, store::ReadMode::kMemoryOnly);
+        ReadOld(write, store::ReadMode::kNoWait);
       },
       bytes);
 }

@@ -10,6 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "storage/base/monotonic_wait.h"
 #include "storage/base/strings.h"
+#include "storage/store/files/no_wait_reads.h"
 
 namespace armature::rados {
 namespace {
@@ -95,6 +96,10 @@ class RandomRadosFile final : public rocksdb::FSRandomAccessFile {
 
   IOStatus Read(uint64_t offset, size_t size, const IOOptions&, rocksdb::Slice* result, char* scratch,
                 IODebugContext*) const override {
+    if (store::NoWaitReads::Take(size) != store::NoWaitReads::May::kWait) {
+      *result = rocksdb::Slice(scratch, 0);
+      return store::NoWaitReads::WouldWait();
+    }
     if (copies_ != nullptr && ReadCopy(offset, size, result, scratch)) return IOStatus::OK();
     const absl::StatusOr<size_t> got = node_->file->ReadAt(offset, size, scratch);
     *result = rocksdb::Slice(scratch, got.value_or(0));

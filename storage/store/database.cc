@@ -16,6 +16,7 @@
 #include "storage/store/commit/family_maker.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/disk_space.h"
+#include "storage/store/files/no_wait_reads.h"
 #include "storage/store/log/backlog_count.h"
 #include "storage/store/log/change_log.h"
 #include "storage/store/log/index_backlog.h"
@@ -30,6 +31,7 @@ namespace armature::store {
 
 // Members in order of construction; destroyed in reverse.
 struct Database::Impl {
+  size_t no_wait_read_bytes_max = 0;
   std::unique_ptr<DataDirectory> directory;
   TimerQueue timers;
   std::unique_ptr<RocksDb> rocks;
@@ -52,6 +54,7 @@ Database::~Database() = default;
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options) {
   auto impl = std::make_unique<Impl>();
+  impl->no_wait_read_bytes_max = options.no_wait_read_bytes_max;
   ARM_ASSIGN_OR_RETURN(impl->directory, DataDirectory::Open(options.volume, options.path));
   ARM_RETURN_IF_ERROR(impl->directory->CheckLogs());
   const std::string db_path = impl->directory->db_path();
@@ -118,11 +121,14 @@ absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_vi
                                         std::string* value) const {
   rocksdb::ColumnFamilyHandle* const handle = keyspace.family->handle();
   if (handle == nullptr) return GetResult::kMissing;
+  rocksdb::PinnableSlice pinned(value);
   rocksdb::ReadOptions options;
   if (mode == ReadMode::kMemoryOnly) options.read_tier = rocksdb::kBlockCacheTier;
-  rocksdb::PinnableSlice pinned(value);
+  std::optional<NoWaitReads> no_wait;
+  if (mode == ReadMode::kNoWait) no_wait.emplace(impl_->no_wait_read_bytes_max);
   const ReadHorizon::Reading reading(impl_->rocks->horizon());
   const rocksdb::Status status = impl_->rocks->db()->Get(options, handle, ToSlice(key), &pinned);
+  no_wait.reset();
   // Afterwards: what was read before the check was current.
   if (status.ok() || status.IsNotFound()) ARM_RETURN_IF_ERROR(impl_->rocks->CheckCurrent());
   if (status.ok()) {

@@ -40,7 +40,9 @@ class StreamKeeper;
 
 // Result of a point read. kWouldBlock: the row is not in memory and the caller asked not to wait for the disk.
 enum class GetResult : uint8_t { kFound, kMissing, kWouldBlock };
-enum class ReadMode : uint8_t { kMayBlock, kMemoryOnly };
+// kMemoryOnly: memtables and block cache. kNoWait: the page cache, too, as far as the volume can tell and within
+// DatabaseOptions::no_wait_read_bytes_max; for point reads, of calls that make one or two of them.
+enum class ReadMode : uint8_t { kMayBlock, kMemoryOnly, kNoWait };
 
 enum class Direction : uint8_t { kForward, kReverse };
 

@@ -19,32 +19,15 @@
 #include "rocksdb/file_system.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/store/files/descriptor.h"
 #include "storage/store/files/file_error.h"
+#include "storage/store/files/random_file.h"
 #include "storage/store/files/volume.h"
 
 namespace armature::store {
 namespace {
 
 namespace fs = std::filesystem;
-
-// An open descriptor, or -1. Closed by the destructor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor& operator=(Descriptor&&) = delete;
-
-  bool is_open() const { return fd_ >= 0; }
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 bool WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -121,9 +104,21 @@ class LocalLock final : public VolumeLock {
   const Descriptor file_;
 };
 
+class LocalFileSystem final : public rocksdb::FileSystemWrapper {
+ public:
+  LocalFileSystem() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+
+  const char* Name() const override { return "ArmatureLocalFileSystem"; }
+  rocksdb::IOStatus NewRandomAccessFile(const std::string& path, const rocksdb::FileOptions&,
+                                        std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
+                                        rocksdb::IODebugContext*) override {
+    return OpenRandomFile(path, file);
+  }
+};
+
 class PosixVolume final : public Volume {
  public:
-  PosixVolume() : Volume(rocksdb::FileSystem::Default()) {}
+  PosixVolume() : Volume(std::make_shared<LocalFileSystem>()) {}
 
   absl::StatusOr<std::string> Read(const std::string& path) override;
   absl::Status WriteDurably(const std::string& path, std::string_view text) override;

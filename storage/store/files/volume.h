@@ -76,7 +76,7 @@ class Volume {
   Volume(const Volume&) = delete;
   Volume& operator=(const Volume&) = delete;
 
-  // The same files, for RocksDB.
+  // The same files, for RocksDB. Reads of its random-access files heed NoWaitReads.
   const std::shared_ptr<rocksdb::FileSystem>& file_system() const { return file_system_; }
   rocksdb::Env* env() const { return env_.get(); }
 

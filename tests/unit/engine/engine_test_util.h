@@ -179,6 +179,8 @@ class TestEngine {
     database_options.path = directory_.path();
     database_options.durability = durability_;
     database_options.cache_bytes = size_t{16} << 20;
+    // After Reopen, no row is in memory: the files of tests always are in the page cache.
+    database_options.no_wait_read_bytes_max = 0;
     // Without the applier, tests look for what waits for it.
     if (!options_.apply_changes) database_options.index_updates = store::IndexUpdates::kLogged;
     if (adjust_) adjust_(&database_options);

@@ -13,6 +13,7 @@
 #include "rocksdb/file_system.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/store/files/no_wait_reads.h"
 #include "tests/unit/store/memory_volume_state.h"
 
 namespace armature::store {
@@ -63,6 +64,8 @@ class RandomMemoryFile final : public rocksdb::FSRandomAccessFile {
 
   IOStatus Read(uint64_t offset, size_t size, const IOOptions&, rocksdb::Slice* result, char* scratch,
                 IODebugContext*) const override {
+    *result = rocksdb::Slice(scratch, 0);
+    if (NoWaitReads::Take(size) == NoWaitReads::May::kNotRead) return NoWaitReads::WouldWait();
     const absl::StatusOr<size_t> got = file_.ReadAt(offset, size, scratch);
     *result = rocksdb::Slice(scratch, got.value_or(0));
     return ToIo(got.status());

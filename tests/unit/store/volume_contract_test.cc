@@ -15,6 +15,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/file_system.h"
 #include "storage/base/strings.h"
+#include "storage/store/files/no_wait_reads.h"
 #include "storage/store/files/volume.h"
 #include "tests/support/random.h"
 #include "tests/unit/store/volume_kinds.h"
@@ -305,6 +306,26 @@ TEST_P(VolumeContract, BigFilesAreReadAtAnyPlace) {
     ASSERT_EQ(read.ToString(), expected);
   }
   EXPECT_TRUE(Text("big") == content);
+}
+
+TEST_P(VolumeContract, ReadsWithoutWaitingHeedTheirBudget) {
+  const auto file = NewFile("table");
+  Append(file.get(), std::string(10'000, 'x'));
+  Sync(file.get());
+  std::unique_ptr<rocksdb::FSRandomAccessFile> reader;
+  ASSERT_TRUE(files()->NewRandomAccessFile(Path("table"), FileOptions(), &reader, nullptr).ok());
+  std::string buffer(10'000, '\0');
+  rocksdb::Slice got;
+  {
+    const NoWaitReads scope(6000);
+    const IOStatus within = reader->Read(0, 5000, IOOptions(), &got, buffer.data(), nullptr);
+    EXPECT_TRUE(within.ok() ? got == std::string(5000, 'x') : within.IsIncomplete()) << within.ToString();
+    const size_t left = within.ok() ? 1000 : 6000;
+    EXPECT_TRUE(reader->Read(0, left + 1, IOOptions(), &got, buffer.data(), nullptr).IsIncomplete());
+    EXPECT_EQ(got.size(), 0);
+  }
+  ASSERT_TRUE(reader->Read(0, 10'000, IOOptions(), &got, buffer.data(), nullptr).ok());
+  EXPECT_EQ(got, std::string(10'000, 'x'));
 }
 
 TEST_P(VolumeContract, ReadersFollowAFileThatIsWritten) {
