@@ -83,14 +83,32 @@ grpc::ByteBuffer Page(rocksdb::DB* db, const std::string& from, const std::strin
   return daemon::TakeBytes(std::move(answer));
 }
 
+std::optional<FloorRow> RowOf(const api::v1::Item& item) {
+  std::optional<std::string> key = KeyOf(item);
+  if (!key.has_value()) return std::nullopt;
+  return FloorRow{*std::move(key), item.SerializeAsString()};
+}
+
 }  // namespace
 
 std::optional<FloorRow> RowOfPut(std::string_view request) {
   api::v1::PutItemRequest put;
   if (!put.ParseFromArray(request.data(), static_cast<int>(request.size()))) return std::nullopt;
-  std::optional<std::string> key = KeyOf(put.item());
-  if (!key.has_value()) return std::nullopt;
-  return FloorRow{*std::move(key), put.item().SerializeAsString()};
+  return RowOf(put.item());
+}
+
+std::optional<std::vector<FloorRow>> RowsOfBatch(std::string_view request) {
+  api::v1::BatchWriteItemRequest batch;
+  if (!batch.ParseFromArray(request.data(), static_cast<int>(request.size()))) return std::nullopt;
+  std::vector<FloorRow> rows;
+  for (const auto& [table, writes] : batch.request_items()) {
+    for (const api::v1::WriteRequest& write : writes.requests()) {
+      std::optional<FloorRow> row = RowOf(write.put_request().item());
+      if (!row.has_value()) return std::nullopt;
+      rows.push_back(*std::move(row));
+    }
+  }
+  return rows;
 }
 
 grpc::ByteBuffer AnswerGet(rocksdb::DB* db, std::string_view request) {

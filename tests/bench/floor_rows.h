@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "armature/api/v1/types.pb.h"
 #include "grpcpp/support/byte_buffer.h"
@@ -22,6 +23,9 @@ struct FloorRow {
 
 // The row of a PutItemRequest of armature-bench, whose keys are pk (S) and sk (N, an integer). nullopt: unreadable.
 std::optional<FloorRow> RowOfPut(std::string_view request);
+
+// The rows of a BatchWriteItemRequest of armature-bench, which has puts only. nullopt: unreadable.
+std::optional<std::vector<FloorRow>> RowsOfBatch(std::string_view request);
 
 // Answers to requests of armature-bench's workloads get, query and scan: the row, or rows from a place on, at most as
 // many as the limit. An unreadable request has an empty answer.

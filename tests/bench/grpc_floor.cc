@@ -307,6 +307,16 @@ void AddReads(rocksdb::DB* db, Writer* writer, FloorService* service) {
       FloorService::End(call);
     });
   });
+  // Only loads items, and may wait for the disk here.
+  service->Add(items + "BatchWriteItem", [db](daemon::GuardedCall* call, const grpc::ByteBuffer& request) {
+    const std::optional<std::vector<FloorRow>> rows = RowsOfBatch(daemon::MessageBytes(request).view());
+    if (!rows.has_value()) return call->End(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "unreadable"));
+    rocksdb::WriteBatch batch;
+    for (const FloorRow& row : *rows) Check(batch.Put(row.key, row.value));
+    Check(db->Write(rocksdb::WriteOptions(), &batch));
+    *call->response() = daemon::TakeBytes({});
+    FloorService::End(call);
+  });
   const std::pair<const char*, grpc::ByteBuffer (*)(rocksdb::DB*, std::string_view)> operations[] = {
       {"GetItem", AnswerGet}, {"Query", AnswerQuery}, {"Scan", AnswerScan}};
   for (const auto& [name, answer] : operations) {

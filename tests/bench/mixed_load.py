@@ -2,13 +2,13 @@
 """Latencies of a mixed load at a share of its peak, while the daemon flushes, compacts, builds indexes and backs up.
 
     tests/bench/mixed_load.py --armatured PATH --armature PATH --bench PATH --out DIRECTORY [--minutes 60] [--share 0.6 | --rate N]
-        [--workload ycsb-a] [--gsi 2] [--items 200000] [--pause 60] [--directory DIR]
+        [--workload ycsb-a] [--gsi 2] [--items 200000] [--pause 60] [--directory DIR] [--durability os]
 
 The bench measures the peak in closed loop, unless there is a --rate, and then loads the items and runs the load by a schedule: latencies count
 from the scheduled time. In turns, with pauses, a global index is built over all items and deleted again, and the database is backed up, the
 first time whole and then what is new. --pause 0: nothing of that. Prints how fast the items were loaded and what that wrote, the histogram of
-the bench, the number of calls over 100 ms, how often the disk alone took as long, and how much went on beside it. Not a test: slowness is no
-failure.
+the bench, the number of calls over 100 ms, how often the disk alone took as long, and how much went on beside it. --durability os: no write
+waits for the disk, which tells the daemon's part of the stalls. Not a test: slowness is no failure.
 """
 
 import argparse
@@ -197,7 +197,7 @@ def peak_of(options, daemon, out):
 def measure(options, directory):
     out = pathlib.Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
-    with Daemon(options.armatured, "--metrics_listen=127.0.0.1:0", data_dir=directory / "data") as daemon:
+    with Daemon(options.armatured, "--metrics_listen=127.0.0.1:0", f"--durability={options.durability}", data_dir=directory / "data") as daemon:
         rate = options.rate or peak_of(options, daemon, out) * options.share
         print(f"the load: {rate:,.0f}/s for {options.minutes:g} minutes", flush=True)
         load = bench(options, daemon, options.minutes * 60, "--rate", f"{rate:.0f}", "--fsync_directory", directory, "--out",
@@ -234,6 +234,7 @@ def main():
     parser.add_argument("--gsi", type=int, default=2)
     parser.add_argument("--items", type=int, default=200_000)
     parser.add_argument("--pause", type=float, default=60, help="seconds between builds and backups")
+    parser.add_argument("--durability", default="sync", help="of the daemon")
     parser.add_argument("--directory", default=os.environ.get("TMPDIR", "/tmp"), help="where to put data and backups")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="armature_bench_", dir=options.directory) as name:
