@@ -41,8 +41,8 @@ struct DatabaseOptions {
   IndexUpdates index_updates = IndexUpdates::kWithItem;
   // Size of the block cache: data, index and filter blocks of all families.
   size_t cache_bytes = size_t{256} << 20;
-  // Bytes of blocks that a point read may take from the page cache where it must not wait (ReadMode::kNoWait): about the
-  // time of a few hand-overs to another thread. A row in blocks of usual size needs a tenth of it. 0: none.
+  // Bytes of blocks that a point read may take from the page cache where it must not wait (ReadMode::kNoWait): about
+  // the time of a few hand-overs to another thread. A row in blocks of usual size needs a tenth of it. 0: none.
   size_t no_wait_read_bytes_max = size_t{64} << 10;
   // Memtables are flushed when the write-ahead log that they keep alive exceeds this size.
   size_t wal_max_bytes = size_t{256} << 20;
