@@ -55,6 +55,7 @@
 #include "tests/bench/floor_rows.h"
 
 ABSL_FLAG(std::string, directory, "", "Where to put the database; removed at the end.");
+ABSL_FLAG(int, cache_mb, 256, "Size of the block cache.");
 ABSL_FLAG(std::string, listen, "127.0.0.1:0", "Address of the server.");
 ABSL_FLAG(int, rows, 1, "Rows that a put writes.");
 ABSL_FLAG(bool, lookups, false, "Look up items before they are written, and keep the tokens of transactions.");
@@ -328,7 +329,8 @@ void AddReads(rocksdb::DB* db, Writer* writer, FloorService* service) {
 }
 
 std::unique_ptr<rocksdb::DB> OpenDatabase(const std::string& directory) {
-  const store::DatabaseOptions options;
+  store::DatabaseOptions options;
+  options.cache_bytes = static_cast<size_t>(absl::GetFlag(FLAGS_cache_mb)) << 20;
   rocksdb::Options engine(store::MakeDbOptions(options),
                           store::MakeTableFamilyOptions(options, rocksdb::NewLRUCache(options.cache_bytes)));
   engine.create_if_missing = true;
@@ -366,8 +368,10 @@ void Serve(const sigset_t& signals) {
 
 int Main() {
   const std::string directory = absl::GetFlag(FLAGS_directory);
-  if (directory.empty() || std::filesystem::exists(directory) || absl::GetFlag(FLAGS_rows) < 1) {
-    std::fprintf(stderr, "grpc_floor: --directory must name one that does not exist, and --rows be at least 1\n");
+  if (directory.empty() || std::filesystem::exists(directory) || absl::GetFlag(FLAGS_rows) < 1 ||
+      absl::GetFlag(FLAGS_cache_mb) < 1) {
+    std::fprintf(
+        stderr, "grpc_floor: --directory must name one that does not exist, and --rows and --cache_mb be at least 1\n");
     return 2;
   }
   // Before the first thread, so that all have them blocked.
