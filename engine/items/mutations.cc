@@ -70,8 +70,8 @@ class PutItem final : public RowMutation {
 
   absl::Status Check(ValidationLayer layer, expr::ParseCache* cache) {
     ARM_RETURN_IF_ERROR(CheckParameterStyles(request_.expressions));
-    ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(*request_.item_wire, ValueTextsOf(layer)));
-    request_.item_wire.reset();  // gives its memory back before the wait for the row and the commit
+    ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(&*request_.item_wire, ValueTextsOf(layer)));
+    request_.item_wire.reset();  // taken, or to be freed before the wait for the row and the commit
     ARM_RETURN_IF_ERROR(CheckReturnsAllOldOrNone(request_));
     if (IsTooLarge(given_)) return ValidationError("Item size has exceeded the maximum allowed size");
     ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kPutKinds, layer, cache));

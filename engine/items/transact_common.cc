@@ -1,7 +1,6 @@
 #include "engine/items/transact_common.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -85,14 +84,12 @@ void CheckActionTable(const std::optional<std::string>& name_or_arn, absl::Funct
   model::CheckTableNameShape(*name_or_arn, path(), model::kTableNameMinChars, constraints);
 }
 
-absl::Status CheckItemsOnce(const std::vector<ItemName>& items) {
-  std::set<std::pair<TableId, std::string_view>> seen;
-  for (const ItemName& item : items) {
-    if (!seen.emplace(item.table, item.key).second) {
-      return ValidationError("Transaction request cannot include multiple operations on one item");
-    }
-  }
-  return absl::OkStatus();
+absl::Status CheckItemsOnce(std::vector<ItemName> items) {
+  const auto name = [](const ItemName& item) { return std::pair(item.table, item.key); };
+  std::sort(items.begin(), items.end(), [&](const ItemName& a, const ItemName& b) { return name(a) < name(b); });
+  const auto same = [&](const ItemName& a, const ItemName& b) { return name(a) == name(b); };
+  if (std::adjacent_find(items.begin(), items.end(), same) == items.end()) return absl::OkStatus();
+  return ValidationError("Transaction request cannot include multiple operations on one item");
 }
 
 absl::Status CanceledBy(const std::vector<absl::Status>& problems) {

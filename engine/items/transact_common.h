@@ -45,7 +45,7 @@ struct ItemName {
   std::string_view key;
 };
 // Checks that no item occurs twice. Errors: ValidationException.
-absl::Status CheckItemsOnce(const std::vector<ItemName>& items);
+absl::Status CheckItemsOnce(std::vector<ItemName> items);
 
 // Returns TransactionCanceledException. `problems` has a status for each action, at least one of them an API error.
 // Other errors are returned unchanged.

@@ -107,7 +107,7 @@ absl::Status Prepare(ReadTransaction* transaction) {
     names.push_back({table.descriptor.id, row.key});
     transaction->locks.push_back(parts->locks.HashRow(table.descriptor.id.value(), row.key));
   }
-  return CheckItemsOnce(names);
+  return CheckItemsOnce(std::move(names));
 }
 
 // Releases the locks, and answers when all items that were read are durable.

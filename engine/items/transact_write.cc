@@ -155,7 +155,7 @@ absl::Status PrepareTransactRows(Parts* parts, TransactWriteRequest* request, Tr
     row->key = *std::move(key);
     names.push_back({row->table().descriptor.id, row->key});
   }
-  return CheckItemsOnce(names);
+  return CheckItemsOnce(std::move(names));
 }
 
 // Fingerprint of a request with a token. Requests with the same meaning have the same fingerprint, regardless of

@@ -43,15 +43,46 @@ class Reader {
     if (next_ == end_ || *next_ != tag) return false;
     ++next_;
     size_t length = 0;
-    if (!TakeLength(&length) || length > static_cast<size_t>(end_ - next_)) return false;
+    if (!TakeLength(&length) || length > size()) return false;
     *body = {next_, next_ + length};
     next_ += length;
     return true;
   }
 
-  std::string_view rest() const { return {next_, static_cast<size_t>(end_ - next_)}; }
+  // The same if the field is all that the message has.
+  bool TakeLast(char tag, Reader* body) {
+    // Most lengths have one byte.
+    if (size() >= 2 && *next_ == tag && size() - 2 <= kShortMax && ByteAt(1) == size() - 2) {
+      *body = {next_ + 2, end_};
+      next_ = end_;
+      return true;
+    }
+    return Take(tag, body) && at_end();
+  }
+
+  // Takes an entry, which has a name and a value and nothing else.
+  bool TakeEntry(Reader* name, Reader* value) {
+    // Most have lengths of one byte.
+    if (size() >= 4 && next_[0] == kMemberTag && next_[2] == kNameTag && (ByteAt(1) | ByteAt(3)) <= kShortMax) {
+      if (ByteAt(1) > size() - 2 || ByteAt(3) + 2 > ByteAt(1)) return false;
+      char* const name_end = next_ + 4 + ByteAt(3);
+      char* const entry_end = next_ + 2 + ByteAt(1);
+      *name = {next_ + 4, name_end};
+      next_ = entry_end;
+      return Reader(name_end, entry_end).TakeLast(kValueTag, value);
+    }
+    Reader entry = *this;
+    return Take(kMemberTag, &entry) && entry.Take(kNameTag, name) && entry.TakeLast(kValueTag, value);
+  }
+
+  std::string_view rest() const { return {next_, size()}; }
 
  private:
+  static constexpr size_t kShortMax = 0x7F;  // of lengths of one byte
+
+  size_t size() const { return static_cast<size_t>(end_ - next_); }
+  size_t ByteAt(size_t i) const { return static_cast<uint8_t>(next_[i]); }
+
   bool TakeLength(size_t* length) {
     for (int shift = 0; shift < 35; shift += 7) {
       if (next_ == end_) return false;
@@ -66,11 +97,15 @@ class Reader {
   char* end_;
 };
 
+// The order of names, which mostly differ in their first bytes.
+bool IsBefore(std::string_view a, std::string_view b) {
+  if (!a.empty() && !b.empty() && a[0] != b[0]) return static_cast<uint8_t>(a[0]) < static_cast<uint8_t>(b[0]);
+  return a < b;
+}
+
 // Each function returns false if the bytes need more than sorting.
 class Sorter {
  public:
-  Sorter() { entries_.reserve(16); }
-
   // Values of the entries are at `depth` + 1.
   bool SortEntries(Reader body, int depth);
   size_t api_size() const { return api_size_; }
@@ -89,44 +124,49 @@ class Sorter {
   bool CheckNumberSet(Reader body);
   bool CheckByteSet(Reader body, bool is_text);
   bool CheckList(Reader body, int depth);
-  // Sorts the entries from number `first` on, which begin at `begin`.
-  bool Arrange(size_t first, char* begin);
+  // Sorts the entries of `body` by their names.
+  bool Arrange(Reader body);
 
   size_t api_size_ = 0;
-  std::vector<Entry> entries_;  // of the current map, after those of the maps around it
+  // For the map that is sorted, one at a time; members, so that they keep their memory.
+  std::vector<Entry> entries_;
   std::string sorted_;
 };
 
 bool Sorter::SortEntries(Reader body, int depth) {
-  char* const begin = body.next();
-  const size_t first = entries_.size();
+  const Reader entries = body;
   bool ascending = true;
+  std::optional<std::string_view> last;
   while (!body.at_end()) {
-    char* const entry_begin = body.next();
-    Reader entry = body;
     Reader name = body;
     Reader value = body;
-    if (!body.Take(kMemberTag, &entry) || !entry.Take(kNameTag, &name) || !entry.Take(kValueTag, &value)) return false;
+    if (!body.TakeEntry(&name, &value)) return false;
     const std::string_view text = name.rest();
-    if (!entry.at_end() || text.size() > model::kAttributeNameMaxBytes || !IsValidUtf8(text)) return false;
+    if (text.size() > model::kAttributeNameMaxBytes || !IsValidUtf8(text)) return false;
     if (depth == kTopLevelDepth && text.empty()) return false;
     api_size_ += text.size() + (depth == kTopLevelDepth ? 0 : model::kMemberApiBytes);
     if (!CheckValue(value, depth + 1)) return false;
-    ascending = ascending && (entries_.size() == first || entries_.back().name < text);
-    entries_.push_back({text, {entry_begin, static_cast<size_t>(body.next() - entry_begin)}});
+    ascending = ascending && (!last.has_value() || IsBefore(*last, text));
+    last = text;
   }
-  if (!ascending && !Arrange(first, begin)) return false;
-  entries_.resize(first);
-  return true;
+  return ascending || Arrange(entries);
 }
 
-bool Sorter::Arrange(size_t first, char* begin) {
-  const auto from = entries_.begin() + static_cast<ptrdiff_t>(first);
-  std::sort(from, entries_.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+bool Sorter::Arrange(Reader body) {
+  char* const begin = body.next();
+  entries_.clear();
+  while (!body.at_end()) {
+    char* const entry = body.next();
+    Reader name = body;
+    Reader value = body;
+    if (!body.TakeEntry(&name, &value)) return false;
+    entries_.push_back({name.rest(), {entry, static_cast<size_t>(body.next() - entry)}});
+  }
+  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return IsBefore(a.name, b.name); });
   const auto same = [](const Entry& a, const Entry& b) { return a.name == b.name; };
-  if (std::adjacent_find(from, entries_.end(), same) != entries_.end()) return false;
+  if (std::adjacent_find(entries_.begin(), entries_.end(), same) != entries_.end()) return false;
   sorted_.clear();
-  for (auto entry = from; entry != entries_.end(); ++entry) sorted_.append(entry->bytes);
+  for (const Entry& entry : entries_) sorted_.append(entry.bytes);
   std::copy(sorted_.begin(), sorted_.end(), begin);
   return true;
 }
@@ -140,7 +180,7 @@ bool Sorter::CheckValue(Reader value, int depth) {
     return flag.size() == 1 && (flag[0] == 1 || (flag[0] == 0 && tag == FlagTag(ValueType::kBool)));
   }
   Reader body = value;
-  if (!value.Take(tag, &body) || !value.at_end()) return false;
+  if (!value.TakeLast(tag, &body)) return false;
   switch (tag) {
     case BytesTag(ValueType::kString):
       api_size_ += body.rest().size();
@@ -211,15 +251,10 @@ bool Sorter::CheckList(Reader body, int depth) {
 
 }  // namespace
 
-std::optional<SortedItem> SortItem(std::string_view wire) {
-  SortedItem item;
-  item.bytes.assign(wire);
+std::optional<size_t> SortItem(std::string* wire) {
   Sorter sorter;
-  if (!sorter.SortEntries({item.bytes.data(), item.bytes.data() + item.bytes.size()}, Sorter::kTopLevelDepth)) {
-    return std::nullopt;
-  }
-  item.api_size = sorter.api_size();
-  return item;
+  if (!sorter.SortEntries({wire->data(), wire->data() + wire->size()}, Sorter::kTopLevelDepth)) return std::nullopt;
+  return sorter.api_size();
 }
 
 }  // namespace armature::codec

@@ -469,10 +469,15 @@ absl::StatusOr<CanonicalItem> CanonicalizeEntries(std::string_view wire, bool pl
 }  // namespace
 
 absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string_view wire, ValueTexts texts) {
-  if (std::optional<SortedItem> sorted = SortItem(wire); sorted.has_value()) {
-    return CanonicalItem{std::move(sorted->bytes), sorted->api_size};
+  std::string own(wire);
+  return CanonicalizeItem(&own, texts);
+}
+
+absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string* wire, ValueTexts texts) {
+  if (const std::optional<size_t> api_size = SortItem(wire); api_size.has_value()) {
+    return CanonicalItem{std::move(*wire), *api_size};
   }
-  return CanonicalizeEntries(wire, /*placeholders=*/false, texts);
+  return CanonicalizeEntries(*wire, /*placeholders=*/false, texts);
 }
 
 absl::StatusOr<CanonicalItem> CanonicalizeExpressionValues(std::string_view wire, ValueTexts texts) {

@@ -42,6 +42,10 @@ struct CanonicalItem {
 // whole item is not checked here.
 absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string_view wire, ValueTexts texts = ValueTexts::kOlder);
 
+// The same with bytes that may be taken: most items need no copy. On error they have the same meaning and top-level
+// order.
+absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string* wire, ValueTexts texts = ValueTexts::kOlder);
+
 // The same for one armature.api.v1.AttributeValue.
 absl::StatusOr<std::string> CanonicalizeValue(std::string_view wire, ValueTexts texts = ValueTexts::kOlder);
 

@@ -96,6 +96,29 @@ bool SkipComponent(std::string_view* in) {
   }
 }
 
+// Writes the hash in its order of bytes, most significant first.
+void StoreHash(uint32_t hash, char* bytes) {
+  for (int shift = 24; shift >= 0; shift -= 8) *bytes++ = static_cast<char>(static_cast<uint8_t>(hash >> shift));
+}
+
+// As AppendKeyComponents.
+bool AppendFound(const std::vector<model::KeyAttribute>& attributes, model::AttributeFinder* item, std::string* out,
+                 bool* has_empty) {
+  const size_t size_before = out->size();
+  for (const model::KeyAttribute& attribute : attributes) {
+    const std::optional<model::ValueView> value = item->Find(attribute.name);
+    // Items may come from disk, so a malformed number must not stop the process.
+    if (!value.has_value() || value->type() != model::ToValueType(attribute.type) ||
+        !TryAppendKeyComponent(attribute.type, value->scalar(), out)) {
+      out->resize(size_before);
+      return false;
+    }
+    // Numbers have a text.
+    if (has_empty != nullptr && value->scalar().empty()) *has_empty = true;
+  }
+  return true;
+}
+
 }  // namespace
 
 uint32_t PartitionHash(std::string_view partition_components) {
@@ -104,9 +127,9 @@ uint32_t PartitionHash(std::string_view partition_components) {
 }
 
 void AppendPartitionHash(uint32_t hash, std::string* out) {
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    out->push_back(static_cast<char>(static_cast<uint8_t>(hash >> shift)));
-  }
+  char bytes[kPartitionHashBytes];
+  StoreHash(hash, bytes);
+  out->append(bytes, sizeof(bytes));
 }
 
 uint32_t HashOfKey(std::string_view key) {
@@ -207,19 +230,8 @@ void AppendKeyComponentPrefix(ScalarType type, std::string_view prefix, std::str
 
 bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes, const model::ItemView& item,
                          std::string* out, bool* has_empty) {
-  const size_t size_before = out->size();
-  for (const model::KeyAttribute& attribute : attributes) {
-    const std::optional<model::ValueView> value = item.Find(attribute.name);
-    // Items may come from disk, so a malformed number must not stop the process.
-    if (!value.has_value() || value->type() != model::ToValueType(attribute.type) ||
-        !TryAppendKeyComponent(attribute.type, value->scalar(), out)) {
-      out->resize(size_before);
-      return false;
-    }
-    // Numbers have a text.
-    if (has_empty != nullptr && value->scalar().empty()) *has_empty = true;
-  }
-  return true;
+  model::AttributeFinder finder(item);
+  return AppendFound(attributes, &finder, out, has_empty);
 }
 
 std::optional<std::string> EncodeTableKey(const model::KeySchema& schema, const model::ItemView& item,
@@ -228,11 +240,10 @@ std::optional<std::string> EncodeTableKey(const model::KeySchema& schema, const 
   // Short keys fit into the string itself.
   if (item.bytes().size() > kSmallItemBytes) key.reserve(kUsualKeyBytes);
   key.assign(kPartitionHashBytes, '\0');
-  if (!AppendKeyComponents(schema.partition, item, &key, has_empty)) return std::nullopt;
-  std::string hash;
-  AppendPartitionHash(PartitionHash(std::string_view(key).substr(kPartitionHashBytes)), &hash);
-  hash.copy(key.data(), kPartitionHashBytes);
-  if (!AppendKeyComponents(schema.sort, item, &key, has_empty)) return std::nullopt;
+  model::AttributeFinder finder(item);
+  if (!AppendFound(schema.partition, &finder, &key, has_empty)) return std::nullopt;
+  StoreHash(PartitionHash(std::string_view(key).substr(kPartitionHashBytes)), key.data());
+  if (!AppendFound(schema.sort, &finder, &key, has_empty)) return std::nullopt;
   return key;
 }
 

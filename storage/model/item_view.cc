@@ -53,7 +53,53 @@ std::optional<ValueView> ValueOfEntry(std::string_view value_field) {
   return ValueView::FromWire(value);
 }
 
+// The value of the attribute `name` among `entries`. `behind` receives the entries behind it.
+std::optional<ValueView> FindIn(std::string_view entries, std::string_view name, std::string_view* behind) {
+  const char* at = entries.data();
+  const char* const end = at + entries.size();
+  while (at != end) {
+    size_t entry = 0;
+    size_t length = 0;
+    // Most entries have two lengths of one byte each.
+    if (end - at >= 4 && at[0] == kEntryTag && at[2] == kNameTag && ((at[1] | at[3]) & 0x80) == 0) {
+      entry = static_cast<size_t>(at[1]) - 2;
+      length = static_cast<size_t>(at[3]);
+      at += 4;
+      if (entry > static_cast<size_t>(end - at) || length > entry) return std::nullopt;
+    } else {
+      if (!OpenField(kEntryTag, &at, end, &entry)) return std::nullopt;
+      const char* const begin = at;
+      if (!OpenField(kNameTag, &at, at + entry, &length)) return std::nullopt;
+      entry -= static_cast<size_t>(at - begin);
+    }
+    const std::string_view found(at, length);
+    if (found == name) {
+      *behind = {at + entry, static_cast<size_t>(end - at) - entry};
+      return ValueOfEntry({at + length, entry - length});
+    }
+    // Most names differ in their first bytes, and the order of those is enough.
+    if (!found.empty() && !name.empty() && static_cast<uint8_t>(found[0]) > static_cast<uint8_t>(name[0])) break;
+    at += entry;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<ValueView> ItemView::Find(std::string_view name) const {
+  std::string_view behind;
+  return FindIn(bytes_, name, &behind);
+}
+
+std::optional<ValueView> AttributeFinder::Find(std::string_view name) {
+  std::string_view behind;
+  std::optional<ValueView> value = FindIn(name > last_ ? behind_ : item_, name, &behind);
+  if (value.has_value()) {
+    last_ = name;
+    behind_ = behind;
+  }
+  return value;
+}
 
 std::optional<ValueView> ValueView::FromWire(std::string_view wire) {
   if (wire.empty()) return std::nullopt;
@@ -108,33 +154,6 @@ bool ItemView::TakeRaw(std::string_view* rest, RawAttribute* attribute) {
 
 std::optional<ValueView> RawAttribute::Value() const {
   return ValueOfEntry(entry.substr(static_cast<size_t>(name.data() + name.size() - entry.data())));
-}
-
-std::optional<ValueView> ItemView::Find(std::string_view name) const {
-  const char* at = bytes_.data();
-  const char* const end = at + bytes_.size();
-  while (at != end) {
-    size_t entry = 0;
-    size_t length = 0;
-    // Most entries have two lengths of one byte each.
-    if (end - at >= 4 && at[0] == kEntryTag && at[2] == kNameTag && ((at[1] | at[3]) & 0x80) == 0) {
-      entry = static_cast<size_t>(at[1]) - 2;
-      length = static_cast<size_t>(at[3]);
-      at += 4;
-      if (entry > static_cast<size_t>(end - at) || length > entry) return std::nullopt;
-    } else {
-      if (!OpenField(kEntryTag, &at, end, &entry)) return std::nullopt;
-      const char* const begin = at;
-      if (!OpenField(kNameTag, &at, at + entry, &length)) return std::nullopt;
-      entry -= static_cast<size_t>(at - begin);
-    }
-    const std::string_view found(at, length);
-    if (found == name) return ValueOfEntry({at + length, entry - length});
-    // Most names differ in their first bytes, and the order of those is enough.
-    if (!found.empty() && !name.empty() && static_cast<uint8_t>(found[0]) > static_cast<uint8_t>(name[0])) break;
-    at += entry;
-  }
-  return std::nullopt;
 }
 
 namespace {

@@ -145,6 +145,21 @@ class ItemView {
   std::string_view bytes_;
 };
 
+// Searches for several attributes of an item, each of them behind the one before where their names ascend. Keeps views
+// of the item and of the last name, so both must outlive it.
+class AttributeFinder {
+ public:
+  explicit AttributeFinder(const ItemView& item) : item_(item.bytes()), behind_(item.bytes()) {}
+
+  // As ItemView::Find, if the names of the item ascend. Otherwise an attribute may be missed.
+  std::optional<ValueView> Find(std::string_view name);
+
+ private:
+  std::string_view item_;
+  std::string_view behind_;  // the entries behind the last attribute that was found
+  std::string_view last_;    // its name
+};
+
 inline ItemView ValueView::map() const { return ItemView(body_); }
 
 // API size of a list or map itself, without members, and of each member beside its value.

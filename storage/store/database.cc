@@ -179,8 +179,12 @@ absl::StatusOr<GetResult> Database::FindToken(std::string_view token, ReadMode m
 
 void Database::AddToken(std::string_view token, const TokenRecord& record, WriteUnit* unit) const {
   const Keyspace meta{impl_->rocks->meta()};
-  unit->Put(meta, TokenKey(token), EncodeTokenRecord(record));
-  unit->Put(meta, TokenTimeKey(record.expires_ms, token), {});
+  const std::string key = TokenKey(token);
+  const std::string time_key = TokenTimeKey(record.expires_ms, token);
+  const std::string value = EncodeTokenRecord(record);
+  unit->Reserve(2, key.size() + value.size() + time_key.size());
+  unit->Put(meta, key, value);
+  unit->Put(meta, time_key, {});
 }
 
 absl::StatusOr<int64_t> Database::LastTokenExpiry() const { return store::LastTokenExpiry(impl_->rocks.get()); }

@@ -65,16 +65,33 @@ absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamil
 // Merges write units into one RocksDB batch. One object per batch, used by the writing thread.
 class Committer::BatchBuilder {
  public:
-  // `syncs`: the batch is synced before it is acknowledged. `bytes`: how large it may become, so that it need not grow.
+  // How large a batch may become without the rows of indexes.
+  struct Size {
+    size_t bytes = 0;
+    size_t rows = 0;
+  };
+  static Size SizeOf(const std::vector<Pending>& pending) {
+    Size size;
+    for (const Pending& p : pending) {
+      for (const WriteUnit& unit : p.units) {
+        size.bytes += unit.batch_bytes();
+        size.rows += unit.ops().size();
+      }
+    }
+    return size;
+  }
+
+  // `syncs`: the batch is synced before it is acknowledged. `size`: the room to make, so that it need not grow.
   // `stored_sequence`: the last one that is known to be stored.
   BatchBuilder(RocksDb* db, SequenceTickets* tickets, ChangeSequence stored_sequence, const DatabaseOptions& options,
-               bool syncs, size_t bytes)
+               bool syncs, Size size)
       : db_(db),
         tickets_(tickets),
         stored_sequence_(stored_sequence),
         counter_max_(options.item_collection_bytes_max),
-        batch_(bytes),
+        batch_(size.bytes),
         index_rows_(options.index_updates == IndexUpdates::kWithItem) {
+    rows_.Reserve(size.rows);
     if (!syncs) batch_.PutLogData(EncodeSyncMark({db->synced_log(), /*is_unsynced_acknowledged=*/true}));
   }
 
@@ -368,11 +385,7 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
 
 void Committer::WriteBatch(std::vector<Pending>& pending) {
   const bool syncs = options_.durability == Durability::kSync;
-  size_t bytes = 0;
-  for (const Pending& p : pending) {
-    for (const WriteUnit& unit : p.units) bytes += unit.batch_bytes();
-  }
-  BatchBuilder builder(db_, tickets_, stored_sequence_, options_, syncs, bytes);
+  BatchBuilder builder(db_, tickets_, stored_sequence_, options_, syncs, BatchBuilder::SizeOf(pending));
   uint64_t records = 0;
   bool any = false;
   bool has_stream_records = false;

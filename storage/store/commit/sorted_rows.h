@@ -3,6 +3,7 @@
 
 // Rows of a batch. Inside the store only.
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,8 @@ struct Keyspace;
 // Thread-safety: owned by one thread. Lifetime: the units, and the bytes of other rows, outlive it.
 class SortedRows {
  public:
+  // Makes room for as many rows.
+  void Reserve(size_t rows) { rows_.reserve(rows); }
   void Add(const WriteUnit& unit);
   // The value in two parts.
   void Put(const Keyspace& keyspace, std::string_view key, std::string_view value_begin, std::string_view value_end);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "storage/base/strong_type.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log/index_backlog.h"
@@ -39,6 +40,10 @@ class WriteUnit {
     KeyspaceStats* stats;
     StatsDelta delta;
   };
+
+  // The units of most rows have one of each.
+  using Ops = absl::InlinedVector<Op, 1>;
+  using StatsOps = absl::InlinedVector<StatsOp, 1>;
 
   // A global index that the change record changes.
   struct IndexOp {
@@ -101,8 +106,8 @@ class WriteUnit {
   size_t batch_bytes() const { return byte_size() + 16 * (ops_.size() + stats_.size()); }
 
   // Read by the committer.
-  const std::vector<Op>& ops() const { return ops_; }
-  const std::vector<StatsOp>& stats() const { return stats_; }
+  const Ops& ops() const { return ops_; }
+  const StatsOps& stats() const { return stats_; }
   const std::vector<IndexOp>& index_ops() const { return index_ops_; }
   bool has_record() const { return !record_.empty() && !record_is_left_out_; }
   TableId record_table() const { return record_table_; }
@@ -131,8 +136,8 @@ class WriteUnit {
 
   std::shared_ptr<const void> pin_;
   std::string bytes_;
-  std::vector<Op> ops_;
-  std::vector<StatsOp> stats_;
+  Ops ops_;
+  StatsOps stats_;
   std::vector<IndexOp> index_ops_;
   TableId record_table_;
   std::string record_;

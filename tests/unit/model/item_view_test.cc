@@ -104,6 +104,23 @@ TEST(ItemView, FindsAttributesBehindLongOnes) {
   }
 }
 
+// The second name may be before, behind or equal to the first, and each may be missing.
+TEST(AttributeFinder, FindsInAnyOrderWhatTheItemHas) {
+  const std::string whole = FullItem();
+  const std::string_view names[] = {"",   "a", "b",  "bool", "bs",   "bz", "l",  "m",
+                                    "mm", "n", "na", "ns",   "null", "s",  "ss", "z"};
+  for (size_t size = 0; size <= whole.size(); ++size) {
+    const ItemView item(std::string_view(whole).substr(0, size));
+    for (const std::string_view first : names) {
+      for (const std::string_view second : names) {
+        AttributeFinder finder(item);
+        ASSERT_EQ(finder.Find(first), item.Find(first)) << first;
+        ASSERT_EQ(finder.Find(second), item.Find(second)) << first << ", " << second << " in " << size << " bytes";
+      }
+    }
+  }
+}
+
 TEST(ItemView, EntriesAppendedInOrderMakeTheSameItem) {
   const std::string bytes = FullItem();
   std::string by_value;
