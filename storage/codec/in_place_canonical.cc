@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "storage/codec/canonical_text.h"
@@ -28,6 +29,8 @@ constexpr char FlagTag(ValueType type) {
 constexpr char kMemberTag = BytesTag(1);
 constexpr char kNameTag = BytesTag(1);
 constexpr char kValueTag = BytesTag(2);
+
+constexpr size_t kShortIntegerMax = 18;
 
 // Bytes of the item that are not read yet, within the message around them.
 class Reader {
@@ -97,8 +100,39 @@ class Reader {
   char* end_;
 };
 
+template <class Word>
+Word Load(const char* bytes) {
+  Word word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// IsValidUtf8. Most texts are short and ASCII: two words that overlap have all their bytes.
+inline bool IsText(std::string_view text) {
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  if (text.size() >= 8 && text.size() <= 16) {
+    if (((Load<uint64_t>(begin) | Load<uint64_t>(end - 8)) & 0x8080808080808080) == 0) return true;
+  } else if (text.size() >= 4 && text.size() < 8) {
+    if (((Load<uint32_t>(begin) | Load<uint32_t>(end - 4)) & 0x80808080) == 0) return true;
+  }
+  return IsValidUtf8(text);
+}
+
+// API size of a number of a few digits without sign and point, which needs no further check; 0 for other texts.
+inline size_t ShortIntegerApiSize(std::string_view text) {
+  static_assert(kShortIntegerMax < model::kPlacingZerosMin);
+  if (text.empty() || text.size() > kShortIntegerMax || text[0] == '0') return 0;
+  size_t significant = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] < '0' || text[i] > '9') return 0;
+    if (text[i] != '0') significant = i + 1;
+  }
+  return 1 + (significant + 1) / 2;
+}
+
 // The order of names, which mostly differ in their first bytes.
-bool IsBefore(std::string_view a, std::string_view b) {
+inline bool IsBefore(std::string_view a, std::string_view b) {
   if (!a.empty() && !b.empty() && a[0] != b[0]) return static_cast<uint8_t>(a[0]) < static_cast<uint8_t>(b[0]);
   return a < b;
 }
@@ -142,7 +176,7 @@ bool Sorter::SortEntries(Reader body, int depth) {
     Reader value = body;
     if (!body.TakeEntry(&name, &value)) return false;
     const std::string_view text = name.rest();
-    if (text.size() > model::kAttributeNameMaxBytes || !IsValidUtf8(text)) return false;
+    if (text.size() > model::kAttributeNameMaxBytes || !IsText(text)) return false;
     if (depth == kTopLevelDepth && text.empty()) return false;
     api_size_ += text.size() + (depth == kTopLevelDepth ? 0 : model::kMemberApiBytes);
     if (!CheckValue(value, depth + 1)) return false;
@@ -184,7 +218,7 @@ bool Sorter::CheckValue(Reader value, int depth) {
   switch (tag) {
     case BytesTag(ValueType::kString):
       api_size_ += body.rest().size();
-      return IsValidUtf8(body.rest());
+      return IsText(body.rest());
     case BytesTag(ValueType::kNumber):
       return CheckNumber(body.rest());
     case BytesTag(ValueType::kBinary):
@@ -206,6 +240,10 @@ bool Sorter::CheckValue(Reader value, int depth) {
 }
 
 bool Sorter::CheckNumber(std::string_view text) {
+  if (const size_t size = ShortIntegerApiSize(text); size > 0) {
+    api_size_ += size;
+    return true;
+  }
   if (!IsShortCanonicalNumber(text)) return false;
   api_size_ += model::NumberApiSize(text);
   return true;
@@ -232,7 +270,7 @@ bool Sorter::CheckByteSet(Reader body, bool is_text) {
     Reader element = body;
     if (!body.Take(kMemberTag, &element)) return false;
     const std::string_view bytes = element.rest();
-    if ((is_text && !IsValidUtf8(bytes)) || (last.has_value() && *last >= bytes)) return false;
+    if ((is_text && !IsText(bytes)) || (last.has_value() && *last >= bytes)) return false;
     api_size_ += bytes.size();
     last = bytes;
   }
