@@ -43,8 +43,8 @@
 namespace armature::daemon {
 namespace {
 
-// The API's limit of a request, plus room for the message around the items.
-constexpr int kRequestMaxBytes = (16 << 20) + (64 << 10);
+// Larger messages are refused by gRPC, which does not tell their size. The rest is ours to refuse.
+constexpr int kMessageBytesMax = 128 << 20;
 // Threads of gRPC's own services, such as reflection: each of their streams has one.
 constexpr int kServiceThreadsMax = 64;
 // More than clients can send between two looks of the CallLedger.
@@ -201,7 +201,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   calls->set_table(acceptor.get());
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
-  builder.SetMaxReceiveMessageSize(kRequestMaxBytes);
+  builder.SetMaxReceiveMessageSize(kMessageBytesMax);
   builder.SetMaxSendMessageSize(-1);
   // Compressed messages are refused: gRPC checks the size only after inflating, so a small message could take all
   // memory.

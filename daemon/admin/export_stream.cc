@@ -54,7 +54,9 @@ void ExportStream::Start() {
 
 void ExportStream::OnReadDone(bool ok) {
   Set(CallPhase::kRunning);
-  if (ok) gate_->ledger()->Received(*this, request_.Length());
+  if (ok) {
+    if (const absl::Status fits = gate_->ledger()->Received(*this, request_.Length()); !fits.ok()) return End(fits);
+  }
   v1::ExportTableRequest request;
   const MessageBytes message(request_);
   const bool is_read = ok && request.ParseFromArray(message.view().data(), static_cast<int>(message.view().size()));

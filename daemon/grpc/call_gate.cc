@@ -132,25 +132,24 @@ void CallGate::Admit(OpenedCall* opened, const engine::Operation& operation, Cal
                                                .result = room});
       return Begin(guarded, operation, kind, Caller(engine_, nullptr, 0)).Finish(room);
     }
-    guarded->ReadRequest(
-        [this, &operation, kind, guarded, caller = *std::move(caller), work = std::move(work)](bool ok) mutable {
-          // With the code of gRPC for a client that sends no request.
-          if (!ok) return guarded->End(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "The call has no request"));
-          const grpc::ByteBuffer request = guarded->TakeRequest();
-          const UnaryCall call = Begin(guarded, operation, kind, std::move(caller));
-          if (absl::Status room = guarded->HoldRequest(request.Length()); !room.ok()) return call.Finish(room);
-          if (!MayWait(operation) || !guarded->MustWait(request.Length())) {
+    guarded->ReadRequest([this, &operation, kind, guarded, caller = *std::move(caller),
+                          work = std::move(work)](const grpc::Status& read) mutable {
+      if (!read.ok()) return guarded->End(read);
+      const grpc::ByteBuffer request = guarded->TakeRequest();
+      const UnaryCall call = Begin(guarded, operation, kind, std::move(caller));
+      if (absl::Status room = guarded->HoldRequest(request.Length()); !room.ok()) return call.Finish(room);
+      if (!MayWait(operation) || !guarded->MustWait(request.Length())) {
+        guarded->Begin();
+        return std::move(work)(call, request);
+      }
+      guarded->Park();
+      ledger_->late()->Park(
+          [guarded, call, request, work = std::move(work)]() mutable {
             guarded->Begin();
-            return std::move(work)(call, request);
-          }
-          guarded->Park();
-          ledger_->late()->Park(
-              [guarded, call, request, work = std::move(work)]() mutable {
-                guarded->Begin();
-                std::move(work)(call, request);
-              },
-              [call](const absl::Status& status) { call.Finish(status); });
-        });
+            std::move(work)(call, request);
+          },
+          [call](const absl::Status& status) { call.Finish(status); });
+    });
   };
   if (authenticator_ == nullptr) {
     run(Caller(engine_, nullptr, 0));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/grpc/error_map.h"
 #include "daemon/net/coarse_clock.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
@@ -50,6 +51,7 @@ size_t TrackedCall::MetadataBytes() const {
 }
 
 void TrackedCall::Set(CallPhase phase, size_t bytes) {
+  if (phase == CallPhase::kListening) has_listened_.store(true, std::memory_order_relaxed);
   since_ns_.store(CoarseNowNs(), std::memory_order_relaxed);
   bytes_.store(bytes, std::memory_order_relaxed);
   phase_.store(phase, std::memory_order_relaxed);
@@ -75,9 +77,13 @@ void CallLedger::Remove(TrackedCall* call) {
   if (call->use_ != nullptr) {
     call->use_->open_calls.fetch_sub(1, std::memory_order_relaxed);
     if (call->IsCurrent()) call->use_->current_calls.fetch_sub(1, std::memory_order_relaxed);
-    if (!call->is_surplus_ && !call->has_message_.load(std::memory_order_relaxed) &&
-        !call->is_cancelled_.load(std::memory_order_relaxed)) {
+    const bool has_message = call->has_message_.load(std::memory_order_relaxed);
+    if (!call->is_surplus_ && !has_message && !call->is_cancelled_.load(std::memory_order_relaxed)) {
       call->use_->served_bytes.fetch_add(kRefusedBytes, std::memory_order_relaxed);
+    }
+    // A part of its message may have arrived, of a stream that of one more.
+    if (!has_message || call->has_listened_.load(std::memory_order_relaxed)) {
+      call->use_->unread_calls.fetch_add(1, std::memory_order_relaxed);
     }
   }
   Shard& shard = ShardOf(call);
@@ -102,17 +108,19 @@ absl::Status CallLedger::CheckRoom(const BudgetClient& client, size_t bytes) {
   return ServiceUnavailableError("The server's memory for requests and answers is used up: try again");
 }
 
-void CallLedger::Received(TrackedCall& call, size_t bytes) {
+absl::Status CallLedger::Received(TrackedCall& call, size_t bytes) {
   call.has_message_.store(true, std::memory_order_relaxed);
   if (call.use_ != nullptr) {
     call.use_->served_bytes.fetch_add(bytes + bytes / kFramingPart + FloodGuard::kMessageBytes,
                                       std::memory_order_relaxed);
   }
-  if (!has_streaks_.load(std::memory_order_relaxed)) return;
-  const std::string& peer = call.Peer();
-  const absl::MutexLock lock(&streaks_mutex_);
-  const auto found = streaks_.find(peer);
-  if (found != streaks_.end()) found->second.whole_bytes += bytes + bytes / kFramingPart + kHeadBytes;
+  if (has_streaks_.load(std::memory_order_relaxed)) {
+    const std::string& peer = call.Peer();
+    const absl::MutexLock lock(&streaks_mutex_);
+    const auto found = streaks_.find(peer);
+    if (found != streaks_.end()) found->second.whole_bytes += bytes + bytes / kFramingPart + kHeadBytes;
+  }
+  return bytes <= limits_.message_bytes_max ? absl::OkStatus() : MessageTooLargeError(bytes, limits_.message_bytes_max);
 }
 
 void CallLedger::Cancelled(TrackedCall& call) {

@@ -76,6 +76,7 @@ class TrackedCall {
   std::atomic<size_t> bytes_ = 0;
   std::atomic<int64_t> since_ns_ = 0;      // of the phase, or of the last progress in it
   std::atomic<bool> has_message_ = false;  // a whole one
+  std::atomic<bool> has_listened_ = false;
   std::atomic<bool> is_cancelled_ = false;
   std::atomic<bool> is_parked_ = false;
   std::atomic<bool> was_parked_ = false;
@@ -91,12 +92,12 @@ class ConnectionTable {
   virtual std::optional<TransferCounts> Transferred(const std::string& peer) const = 0;
   // Breaks the connection off; of those on Unix sockets all that have much unsent output.
   virtual void Break(const std::string& peer) = 0;
-  // Breaks the connection off, discards what has arrived, and refuses its client further connections for a while. False
-  // if the connection is unknown: gRPC does not tell the address of a connection that has ended.
+  // Breaks the connection off, discards what has arrived, and refuses its client further connections for a while; the
+  // latter also if the connection has ended since LookAtAll last told of it. False if it is unknown.
   virtual bool Bar(const std::string& peer) = 0;
-  // Calls `look` for each connection with an address.
+  // Calls `look` for each connection with an address, and twice more for one that has received much and ended.
   using LookAt = absl::FunctionRef<void(const std::string& peer, const TransferCounts& counts)>;
-  virtual void LookAtAll(LookAt look) const = 0;
+  virtual void LookAtAll(LookAt look) = 0;
   virtual size_t connections() const = 0;
   // Has Sweep called soon. Thread-safe.
   virtual void Hasten() = 0;
@@ -115,8 +116,9 @@ struct CallLimits {
   // When the budget is spent, or has no room for a request, connections with answers that have waited for their clients
   // this long are broken off, and requests under way ended, first those of the connection that holds most.
   absl::Duration grace = absl::Seconds(1);
-  // The largest request.
+  // The largest request, and the largest message: it has the names around the items besides.
   size_t request_bytes_max = 16 << 20;
+  size_t message_bytes_max = (16 << 20) + (64 << 10);
   // Calls that a connection may cancel within an interval: all that it may have open, five times.
   size_t cancelled_max = 512;
 };
@@ -169,8 +171,9 @@ class CallLedger {
   absl::Status CheckCalls(const TrackedCall& call);
   // OK, or ServiceUnavailable if the budget, or the client's share of it, has no room for `bytes` more.
   absl::Status CheckRoom(const BudgetClient& client, size_t bytes);
-  // Tells that a message of the call has arrived as a whole.
-  void Received(TrackedCall& call, size_t bytes);
+  // Tells that a message of the call has arrived as a whole. OK, or MessageTooLargeError: the daemon compares the size
+  // itself, because gRPC does not tell that of a message which it refuses.
+  absl::Status Received(TrackedCall& call, size_t bytes);
   // Tells that the client has cancelled the call. A GuardedCall knows it from its Begin on. A connection that
   // cancels more than `cancelled_max` calls in an interval is broken off: each costs the daemon more than the client.
   void Cancelled(TrackedCall& call);

@@ -1,6 +1,5 @@
 #include "daemon/grpc/connection_acceptor.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
@@ -17,6 +16,7 @@
 #include <cstring>
 #include <utility>
 
+#include "daemon/grpc/peer_name.h"
 #include "daemon/net/coarse_clock.h"
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
@@ -36,7 +36,6 @@ constexpr int kLogRefusedEvery = 1000;
 constexpr int64_t kNoteNs = 1'000'000'000;
 // Connections that UnreadBytes asks, in about 0.3 ms.
 constexpr int kAskedMax = 512;
-constexpr char kUnixPeer[] = "unix:";
 // Output of a Unix socket that a client which reads does not leave waiting. The system takes about 200 KB.
 constexpr int kUnreadBytes = 64 << 10;
 // More than the system keeps for a connection.
@@ -44,6 +43,12 @@ constexpr size_t kDiscardedBytes = 1 << 30;
 // Time for which a client that has flooded a connection gets no other one.
 constexpr int64_t kBarMinNs = 1'000'000'000;
 constexpr int64_t kBarMaxNs = 10'000'000'000;
+// Received bytes that tell nothing about a connection that has ended: a handshake, or a few calls.
+constexpr uint64_t kFewBytes = 16 << 10;
+// Ended connections that are kept until they were looked at: enough to prove a flood.
+constexpr size_t kEndedMax = 1000;
+// The first one finds bytes without calls, the second one proves them.
+constexpr int kLooksAtEnded = 2;
 
 // A vanished client is noticed after about two minutes without traffic.
 constexpr int kProbeAfterSeconds = 60;
@@ -68,24 +73,6 @@ epoll_event EventOf(int fd, uint32_t events) {
   event.events = events;
   event.data.fd = fd;
   return event;
-}
-
-// The address of a peer as ServerContext::peer() writes it.
-std::string GrpcPeer(const sockaddr_storage& peer) {
-  std::array<char, INET6_ADDRSTRLEN> host{};
-  if (peer.ss_family == AF_INET) {
-    const auto& address = reinterpret_cast<const sockaddr_in&>(peer);
-    inet_ntop(AF_INET, &address.sin_addr, host.data(), host.size());
-    return Cat("ipv4:", host.data(), ":", ntohs(address.sin_port));
-  }
-  if (peer.ss_family != AF_INET6) return kUnixPeer;
-  const auto& address = reinterpret_cast<const sockaddr_in6&>(peer);
-  if (IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) {
-    inet_ntop(AF_INET, &address.sin6_addr.s6_addr[12], host.data(), host.size());
-    return Cat("ipv4:", host.data(), ":", ntohs(address.sin6_port));
-  }
-  inet_ntop(AF_INET6, &address.sin6_addr, host.data(), host.size());
-  return Cat("ipv6:%5B", host.data(), "%5D:", ntohs(address.sin6_port));
 }
 
 // nullopt for Unix sockets.
@@ -260,7 +247,12 @@ void ConnectionAcceptor::Break(const std::string& peer) {
   }
 }
 
-void ConnectionAcceptor::LookAtAll(LookAt look) const {
+void ConnectionAcceptor::LookAtAll(LookAt look) {
+  std::erase_if(ended_, [](const Ended& each) { return each.looks_left == 0; });
+  for (Ended& each : ended_) {
+    --each.looks_left;
+    if (!by_peer_.contains(each.peer)) look(each.peer, each.counts);
+  }
   for (const auto& [peer, watched] : by_peer_) {
     if (const std::optional<TransferCounts> counts = CountsOf(watched)) look(peer, *counts);
   }
@@ -291,20 +283,28 @@ uint64_t ConnectionAcceptor::UnreadBytes(uint64_t most) const {
 
 bool ConnectionAcceptor::Bar(const std::string& peer) {
   const auto found = by_peer_.find(peer);
-  if (found == by_peer_.end()) return false;
+  if (found == by_peer_.end()) {
+    const auto ended = std::find_if(ended_.begin(), ended_.end(), [&](const Ended& each) { return each.peer == peer; });
+    if (ended == ended_.end()) return false;
+    if (ended->network.has_value()) BarNetwork(*ended->network);
+    return true;
+  }
   const int watched = found->second;
   ForgetPeer(peer, watched);
   // Nothing arrives any more after this. gRPC would still serve the calls that have arrived, thousands perhaps.
   shutdown(watched, SHUT_RDWR);
   recv(watched, nullptr, kDiscardedBytes, MSG_TRUNC | MSG_DONTWAIT);
   const std::optional<PeerNetwork>& network = watched_.find(watched)->second.network;
-  if (!network.has_value()) return true;
+  if (network.has_value()) BarNetwork(*network);
+  return true;
+}
+
+void ConnectionAcceptor::BarNetwork(const PeerNetwork& network) {
   const int64_t now_ns = CoarseNowNs();
   absl::erase_if(barred_, [&](const auto& each) { return each.second.until_ns + kBarMaxNs < now_ns; });
-  Barred& barred = barred_[*network];
+  Barred& barred = barred_[network];
   barred.for_ns = std::clamp(barred.for_ns * 2, kBarMinNs, kBarMaxNs);
   barred.until_ns = now_ns + barred.for_ns;
-  return true;
 }
 
 bool ConnectionAcceptor::IsBarred(const std::optional<PeerNetwork>& network) {
@@ -339,13 +339,15 @@ void ConnectionAcceptor::Adopt(int socket) {
   const int watched = fcntl(socket, F_DUPFD_CLOEXEC, 0);
   const bool is_connected = watched >= 0 && getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
   const std::optional<PeerNetwork> network = NetworkOf(peer);
-  if (!is_connected || IsBarred(network) || !ledger_->TryAdd(std::max(socket, watched), network)) {
+  const bool is_barred = IsBarred(network);
+  if (is_barred) refused_barred_.fetch_add(1, std::memory_order_relaxed);
+  if (!is_connected || is_barred || !ledger_->TryAdd(std::max(socket, watched), network)) {
     if (watched >= 0) close(watched);
     close(socket);
     return;
   }
   if (peer.ss_family != AF_UNIX) SetOptions(socket);
-  std::string name = GrpcPeer(peer);
+  std::string name = PeerNameOf(peer);
   if (name != kUnixPeer) {
     const absl::MutexLock lock(&peers_mutex_);
     by_peer_[name] = watched;
@@ -366,8 +368,17 @@ void ConnectionAcceptor::ForgetPeer(const std::string& peer, int watched) {
   if (found != by_peer_.end() && found->second == watched) by_peer_.erase(found);
 }
 
+void ConnectionAcceptor::NoteEnded(int watched, const Connection& connection) {
+  const auto found = by_peer_.find(connection.peer);
+  if (found == by_peer_.end() || found->second != watched || ended_.size() >= kEndedMax) return;
+  const std::optional<TransferCounts> counts = CountsOf(watched);
+  if (!counts.has_value() || counts->received <= kFewBytes) return;
+  ended_.push_back({connection.peer, connection.network, *counts, kLooksAtEnded});
+}
+
 void ConnectionAcceptor::Forget(int watched) {
   const auto found = watched_.find(watched);
+  NoteEnded(watched, found->second);
   ledger_->Remove(found->second.network);
   ForgetPeer(found->second.peer, watched);
   close(watched);

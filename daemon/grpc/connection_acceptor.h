@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
@@ -54,8 +55,10 @@ class ConnectionAcceptor final : public ConnectionTable {
   std::optional<TransferCounts> Transferred(const std::string& peer) const override;
   void Break(const std::string& peer) override;
   bool Bar(const std::string& peer) override;
-  void LookAtAll(LookAt look) const override;
+  void LookAtAll(LookAt look) override;
   size_t connections() const override { return open_.load(std::memory_order_relaxed); }
+  // Connections that were closed at once because their client is barred. Thread-safe.
+  uint64_t refused_barred() const { return refused_barred_.load(std::memory_order_relaxed); }
   void Hasten() override;
   std::optional<int64_t> SinceReceivedMs(const std::string& peer) const override;
   uint64_t UnreadBytes(uint64_t most) const override;
@@ -88,6 +91,7 @@ class ConnectionAcceptor final : public ConnectionTable {
   std::atomic<bool> accepts_ = true;
   std::atomic<bool> ends_ = false;
   std::atomic<size_t> open_ = 0;
+  std::atomic<uint64_t> refused_barred_ = 0;
   absl::Notification closed_;
 
   // Members of the thread.
@@ -97,12 +101,22 @@ class ConnectionAcceptor final : public ConnectionTable {
     std::string peer;
     uint64_t received_before = 0;  // see TransferCounts
   };
+  // A connection that LookAtAll has not told of to the end.
+  struct Ended {
+    std::string peer;
+    std::optional<PeerNetwork> network;
+    TransferCounts counts;
+    int looks_left = 0;
+  };
   void NoteReceived();
+  void NoteEnded(int watched, const Connection& connection);
+  void BarNetwork(const PeerNetwork& network);
   absl::flat_hash_map<int, Connection> watched_;  // by the duplicate of the descriptor
   // Changed by the thread only, which reads it without the lock. Its descriptors are open while it holds them.
   mutable absl::Mutex peers_mutex_;
   absl::flat_hash_map<std::string, int> by_peer_;
   std::atomic<bool> is_hastened_ = false;
+  std::vector<Ended> ended_;
   // Clients that are refused connections. The time doubles each time.
   struct Barred {
     int64_t until_ns = 0;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/cord.h"
 #include "armature/api/v1/errors.pb.h"
 #include "daemon/grpc/standard_details.h"
 #include "daemon/json/error_json.h"
@@ -28,6 +29,8 @@ constexpr size_t kDetailBytesMax = 4096;
 // Tag and length of a field, and the growth of the enclosing lengths.
 constexpr size_t kFieldHeadBytes = 8;
 constexpr size_t kFlagBytes = 2;
+// Marks a MessageTooLargeError.
+constexpr std::string_view kTooLarge = "armature/message_too_large";
 
 bool IsBadRequest(ApiErrorType type) {
   return type == ApiErrorType::kValidation || type == ApiErrorType::kSerialization;
@@ -128,16 +131,31 @@ grpc::Status StatusOf(const absl::Status& status, std::string_view request_id, a
   return WithDetails(ToGrpcCode(row.grpc_code), *detail, retry_ms, /*is_bad_request=*/false);
 }
 
+grpc::Status TooLarge(const absl::Status& status) {
+  return {grpc::StatusCode::RESOURCE_EXHAUSTED, std::string(status.message())};
+}
+
+bool IsTooLarge(const absl::Status& status) { return status.GetPayload(Av(kTooLarge)).has_value(); }
+
 }  // namespace
+
+absl::Status MessageTooLargeError(size_t bytes, size_t bytes_max) {
+  absl::Status status =
+      absl::ResourceExhaustedError(Cat("Received message larger than max (", bytes, " vs. ", bytes_max, ")"));
+  status.SetPayload(Av(kTooLarge), absl::Cord());
+  return status;
+}
 
 grpc::Status ToGrpcStatus(const absl::Status& status, std::string_view request_id) {
   if (status.ok()) return grpc::Status::OK;
+  if (IsTooLarge(status)) return TooLarge(status);
   api::v1::ErrorDetail detail;
   return StatusOf(status, request_id, &detail);
 }
 
 grpc::Status EndOf(grpc::CallbackServerContext* context, const absl::Status& status, std::string_view request_id) {
   if (status.ok()) return grpc::Status::OK;
+  if (IsTooLarge(status)) return TooLarge(status);
   api::v1::ErrorDetail detail;
   grpc::Status end = StatusOf(status, request_id, &detail);
   context->AddTrailingMetadata("x-armature-exception", detail.exception());

@@ -3,6 +3,7 @@
 
 // Errors as gRPC statuses.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,10 @@ inline constexpr std::string_view kTypeHint =
 // always, RetryInfo if a repeat makes sense, BadRequest for an invalid request. An error that is not meant for users
 // becomes INTERNAL with a request id: `request_id`, or a new one if that is empty. Its text is logged with the id.
 grpc::Status ToGrpcStatus(const absl::Status& status, std::string_view request_id = {});
+
+// A message of more than `bytes_max` bytes. No error of the API: its gRPC status is RESOURCE_EXHAUSTED, with the text
+// that gRPC has for it, which clients know, and without details.
+absl::Status MessageTooLargeError(size_t bytes, size_t bytes_max);
 
 // The same at the end of a call: also adds the trailer with the exception's name to the call.
 grpc::Status EndOf(grpc::CallbackServerContext* context, const absl::Status& status, std::string_view request_id = {});

@@ -41,12 +41,32 @@ uint64_t FloodGuard::Unfinished(const ConnectionUse& use, uint64_t received) {
 
 void FloodGuard::BeginLook() { suspects_.clear(); }
 
+uint64_t FloodGuard::Excuse(const PeerNetwork& network, uint64_t bytes, int64_t now_ns) {
+  if (bytes == 0) return 0;
+  const auto give_back = [this, now_ns](Excused* excused) {
+    const int64_t intervals = (now_ns - excused->since_ns) / limits_.interval_ns;
+    excused->since_ns += intervals * limits_.interval_ns;
+    excused->bytes -= std::min(excused->bytes, static_cast<uint64_t>(intervals) * limits_.network_bytes);
+  };
+  if (!excused_.contains(network) && excused_.size() >= limits_.excused_networks) {
+    for (auto& [each, excused] : excused_) give_back(&excused);
+    absl::erase_if(excused_, [](const auto& each) { return each.second.bytes == 0; });
+    if (excused_.size() >= limits_.excused_networks) return 0;
+  }
+  Excused& excused = excused_.try_emplace(network, Excused{.since_ns = now_ns}).first->second;
+  give_back(&excused);
+  bytes = std::min(bytes, limits_.excused_bytes - excused.bytes);
+  excused.bytes += bytes;
+  return bytes;
+}
+
 void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int64_t now_ns) {
   const std::optional<PeerNetwork> network = NetworkOf(std::string_view(peer));
   if (!network.has_value()) return;
   const std::shared_ptr<ConnectionUse> use = UseOf(peer);
   const uint64_t served = use->served_bytes.load(std::memory_order_relaxed);
   const uint64_t resets = use->reset_calls.load(std::memory_order_relaxed);
+  const uint64_t unread_calls = use->unread_calls.load(std::memory_order_relaxed);
   const int64_t open = std::max<int64_t>(use->open_calls.load(std::memory_order_relaxed), 0);
   const bool is_first = use->seen_ns_ == 0;
   const int64_t passed_ns = is_first ? 0 : now_ns - use->seen_ns_;
@@ -61,6 +81,9 @@ void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int
   use->seen_acknowledged_ = counts.acknowledged;
   use->seen_served_ = served;
   use->seen_resets_ = resets;
+  use->excusable_ = std::min(use->excusable_ + (unread_calls - use->seen_unread_calls_) * limits_.request_bytes_max,
+                             limits_.excused_bytes);
+  use->seen_unread_calls_ = unread_calls;
   use->seen_ns_ = now_ns;
   use->is_seen_ = true;
 
@@ -73,8 +96,10 @@ void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int
   // other bytes.
   const uint64_t unexplained = use->fresh_ - std::min(use->fresh_, asked);
   const uint64_t proven = std::min(excess, unexplained);
+  const uint64_t excused = Excuse(*network, std::min(proven, use->excusable_), now_ns);
+  use->excusable_ -= excused;
   // A rate, not a sum: what a connection was permitted in an interval does not add up.
-  const uint64_t rate = std::min(proven, use->fresh_ / std::max<uint64_t>(use->fresh_intervals_, 1));
+  const uint64_t rate = std::min(proven - excused, use->fresh_ / std::max<uint64_t>(use->fresh_intervals_, 1));
   const uint64_t carried = use->fresh_ == 0 ? 0 : use->fresh_intervals_ * (use->fresh_ - proven) / use->fresh_;
   use->fresh_intervals_ = std::min(intervals + carried, kCarriedMax);
   use->fresh_ = excess - proven;

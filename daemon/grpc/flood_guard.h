@@ -25,6 +25,7 @@ namespace armature::daemon {
 struct ConnectionUse {
   std::atomic<uint64_t> served_bytes = 0;  // of calls and whole messages, estimated high
   std::atomic<uint64_t> reset_calls = 0;   // cancelled before their request was whole
+  std::atomic<uint64_t> unread_calls = 0;  // ended, of which a part of a message may have arrived
   std::atomic<int64_t> open_calls = 0;
   std::atomic<int64_t> parked_calls = 0;   // part of the open ones
   std::atomic<int64_t> current_calls = 0;  // open ones that are neither parked nor known to be cancelled
@@ -37,10 +38,12 @@ struct ConnectionUse {
   uint64_t seen_acknowledged_ = 0;
   uint64_t seen_served_ = 0;
   uint64_t seen_resets_ = 0;
+  uint64_t seen_unread_calls_ = 0;
   int64_t seen_ns_ = 0;
   uint64_t balance_ = 0;          // bytes read that belong to no call
   uint64_t fresh_ = 0;            // part of the balance beyond what is permitted, found by the last look
   uint64_t fresh_intervals_ = 0;  // in which it was received
+  uint64_t excusable_ = 0;        // bytes that calls may have received in part
   bool is_seen_ = false;
 };
 
@@ -59,6 +62,10 @@ struct TransferCounts {
 // the call may not have begun that bytes belong to. Calls that begin until the second one explain them first, so a
 // flood beside calls is proven when it exceeds what the calls of an interval bring.
 //
+// Nobody knows how much has arrived of a call that ended before its request was whole: its deadline has passed, or it
+// was refused unread. Such a call excuses as many bytes as a request may have. The sum that is excused is limited for
+// each network, so that empty calls do not hide a flood.
+//
 // Thread-safety: UseOf is thread-safe; one thread calls the others.
 class FloodGuard {
  public:
@@ -69,6 +76,10 @@ class FloodGuard {
     uint64_t network_bytes = 256 << 10;
     // Size of the largest request. Unfinished requests are no flood.
     size_t request_bytes_max = 16 << 20;
+    // Bytes of each network that calls without a whole request excuse at once. They come back with network_bytes.
+    uint64_t excused_bytes = 64 << 20;
+    // Networks that are excused something at a time. It is more than a daemon has clients that fail.
+    size_t excused_networks = 10'000;
   };
 
   FloodGuard() : FloodGuard(Limits{}) {}
@@ -104,10 +115,18 @@ class FloodGuard {
     uint64_t bytes = 0;  // in an interval
     bool is_over = false;
   };
+  // Bytes that a network was excused, and that have not come back.
+  struct Excused {
+    uint64_t bytes = 0;
+    int64_t since_ns = 0;
+  };
+  // Returns as many of `bytes` as are excused.
+  uint64_t Excuse(const PeerNetwork& network, uint64_t bytes, int64_t now_ns);
 
   const Limits limits_;
   std::array<Shard, 16> shards_;
   std::vector<Suspect> suspects_;
+  absl::flat_hash_map<PeerNetwork, Excused> excused_;
 };
 
 }  // namespace armature::daemon

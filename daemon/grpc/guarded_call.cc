@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "daemon/grpc/error_map.h"
+
 namespace armature::daemon {
 
 // A call as gRPC has handed it over, and its messages. gRPC frees the memory with the call.
@@ -61,10 +63,13 @@ void GuardedCall::ReadRequest(ReadDone done) {
 
 void GuardedCall::OnReadDone(bool ok) {
   Set(CallPhase::kRunning);
-  if (ok) ledger_->Received(*this, request_.Length());
+  // With the code of gRPC for a client that sends no request.
+  grpc::Status status(grpc::StatusCode::UNIMPLEMENTED, "The call has no request");
+  if (ok) status = ToGrpcStatus(ledger_->Received(*this, request_.Length()));
+  if (!status.ok()) request_.Clear();
   ReadDone done = std::move(read_done_);
   const OnGrpcThread here;
-  std::move(done)(ok);
+  std::move(done)(status);
 }
 
 grpc::ByteBuffer GuardedCall::TakeRequest() {

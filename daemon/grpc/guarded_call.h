@@ -37,8 +37,9 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, 
 
   grpc::CallbackServerContext* context() const { return context_; }
 
-  // Reads the request, then calls `done`, with false if the client sends none.
-  using ReadDone = absl::AnyInvocable<void(bool ok) &&>;
+  // Reads the request, then calls `done`, with the status to end the call with if the client sends none, or one that is
+  // too large.
+  using ReadDone = absl::AnyInvocable<void(const grpc::Status& status) &&>;
   void ReadRequest(ReadDone done);
   // See CallLedger.
   absl::Status CheckCalls() { return ledger_->CheckCalls(*this); }

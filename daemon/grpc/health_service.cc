@@ -74,8 +74,7 @@ void HealthWatch::Drain() {
 
 void HealthWatch::OnReadDone(bool ok) {
   Set(CallPhase::kRunning);
-  if (ok) ledger_->Received(*this, request_.Length());
-  const bool is_known = ok && IsKnownService(request_);
+  const bool is_known = ok && ledger_->Received(*this, request_.Length()).ok() && IsKnownService(request_);
   request_.Clear();
   {
     const absl::MutexLock lock(&mutex_);
@@ -154,8 +153,8 @@ void HealthService::Drain() {
 void HealthService::Check(OpenedCall* opened) const {
   auto* const guarded = new GuardedCall(ledger_, opened);  // ends itself
   if (!guarded->CheckCalls().ok()) return guarded->End(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, ""));
-  guarded->ReadRequest([this, guarded](bool ok) {
-    if (!ok) return guarded->End(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, ""));
+  guarded->ReadRequest([this, guarded](const grpc::Status& read) {
+    if (!read.ok()) return guarded->End(read);
     if (!IsKnownService(guarded->TakeRequest())) {
       return guarded->End(grpc::Status(grpc::StatusCode::NOT_FOUND, "service name unknown"));
     }

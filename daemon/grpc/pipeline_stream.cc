@@ -58,7 +58,10 @@ void PipelineStream::OnReadDone(bool ok) {
     ok = is_handling_;
   }
   if (!ok) return Pump();
-  gate_->ledger()->Received(*this, request_.Length());
+  if (absl::Status fits = gate_->ledger()->Received(*this, request_.Length()); !fits.ok()) {
+    request_.Clear();
+    return Identified(fits, /*has_request=*/false);
+  }
   if (gate_->IsCurrent(*caller_)) return RunRequest();
   gate_->Identify(*context_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
     self->Identified(std::move(caller), /*has_request=*/true);

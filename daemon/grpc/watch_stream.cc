@@ -39,9 +39,9 @@ void WatchStream::Start() {
 
 void WatchStream::OnReadDone(bool ok) {
   Set(CallPhase::kRunning);
-  if (ok) gate_->ledger()->Received(*this, request_bytes_.Length());
-  absl::StatusOr<engine::WatchRequest> request = SerializationError("The call has no request");
-  if (ok) request = ParseWatch(MessageBytes(request_bytes_).view());
+  if (!ok) return End(SerializationError("The call has no request"));
+  if (const absl::Status fits = gate_->ledger()->Received(*this, request_bytes_.Length()); !fits.ok()) return End(fits);
+  absl::StatusOr<engine::WatchRequest> request = ParseWatch(MessageBytes(request_bytes_).view());
   request_bytes_.Clear();
   if (!request.ok()) return End(request.status());
   request_ = *std::move(request);

@@ -21,14 +21,18 @@ constexpr MetricDefinition kRequests[] = {
     {"armature_http_connections", kGauge, "", "Open connections of the HTTP front."},
     {"armature_grpc_connections", kGauge, "", "Open connections of the gRPC front."},
     {"armature_connections_refused_total", kCounter, "reason",
-     "Connections closed at once. `reason` is limit (--connections_max), address (--connections_per_address_max) or "
-     "descriptors (the rest is reserved for the database's files)."},
+     "Connections closed at once. `reason` is limit (--connections_max), address (--connections_per_address_max), "
+     "descriptors (the rest is reserved for the database's files) or barred (gRPC, for some seconds after a connection "
+     "from the same network was broken off)."},
     {"armature_request_memory_bytes", kGauge, "",
      "Memory of both fronts for requests being received and answers not yet sent; at most --request_memory_mb."},
     {"armature_grpc_calls_ended_total", kCounter, "reason",
      "gRPC calls whose clients did not finish their requests or read their answers, or had too many. `reason` is "
      "stalled "
      "(for 20 s), memory (--request_memory_mb was used up) or surplus (more than 400 on a connection)."},
+    {"armature_grpc_connections_broken_total", kCounter, "reason",
+     "gRPC connections broken off. `reason` is flooding (frames that belong to no request) or cancelling (too many "
+     "calls that were cancelled)."},
     {"armature_grpc_calls_refused_total", kCounter, "", "gRPC calls refused because --request_memory_mb was used up."},
     {"armature_audit_lines_lost_total", kCounter, "", "Lines that the audit log lost."},
 };

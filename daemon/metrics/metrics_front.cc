@@ -257,11 +257,15 @@ void AddRequests(const MetricsSources& sources, MetricSet* set) {
   set->Add("armature_connections_refused_total", connections.refused_total_limit, {{"reason", "limit"}});
   set->Add("armature_connections_refused_total", connections.refused_address_limit, {{"reason", "address"}});
   set->Add("armature_connections_refused_total", connections.refused_descriptors, {{"reason", "descriptors"}});
+  set->Add("armature_connections_refused_total", sources.grpc == nullptr ? 0 : sources.grpc->refused_barred(),
+           {{"reason", "barred"}});
   set->Add("armature_request_memory_bytes", uint64_t{sources.memory->held()});
   const CallLedgerCounts calls = sources.calls->counts();
   set->Add("armature_grpc_calls_ended_total", calls.ended_stalled, {{"reason", "stalled"}});
   set->Add("armature_grpc_calls_ended_total", calls.ended_spent, {{"reason", "memory"}});
   set->Add("armature_grpc_calls_ended_total", calls.refused_surplus, {{"reason", "surplus"}});
+  set->Add("armature_grpc_connections_broken_total", calls.broken_flooding, {{"reason", "flooding"}});
+  set->Add("armature_grpc_connections_broken_total", calls.broken_cancelling, {{"reason", "cancelling"}});
   set->Add("armature_grpc_calls_refused_total", calls.refused);
   set->Add("armature_audit_lines_lost_total", sources.audit == nullptr ? 0 : sources.audit->lost_lines());
 }

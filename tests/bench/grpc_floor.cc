@@ -152,7 +152,7 @@ class NoTable final : public daemon::ConnectionTable {
   std::optional<daemon::TransferCounts> Transferred(const std::string&) const override { return std::nullopt; }
   void Break(const std::string&) override {}
   bool Bar(const std::string&) override { return false; }
-  void LookAtAll(LookAt) const override {}
+  void LookAtAll(LookAt) override {}
   size_t connections() const override { return 0; }
   void Hasten() override {}
   std::optional<int64_t> SinceReceivedMs(const std::string&) const override { return std::nullopt; }
@@ -175,8 +175,8 @@ class FloorService final : public grpc::Service {
     MarkMethodRawCallback(number,
                           new daemon::GuardedHandler([this, serve = std::move(serve)](daemon::OpenedCall* opened) {
                             auto* const call = new daemon::GuardedCall(ledger_, opened);
-                            call->ReadRequest([call, serve](bool ok) {
-                              if (!ok) return call->End(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "no request"));
+                            call->ReadRequest([call, serve](const grpc::Status& read) {
+                              if (!read.ok()) return call->End(read);
                               call->Begin();
                               serve(call, call->TakeRequest());
                             });

@@ -25,6 +25,7 @@ from raw_grpc_client import (  # noqa: E402
 ITEMS = "/armature.api.v1.ItemService/"
 WAIT_S = 60
 REQUEST_BYTES = 16 << 20
+CANCEL = b"\0\0\0\x08"
 # Memory beyond the budget: arrivals between two looks at it, free memory that the allocator keeps, threads.
 SLACK_MB = 200
 CREDENTIALS = json.dumps({
@@ -376,9 +377,56 @@ class Floods(unittest.TestCase):
             frames = b""
             for _ in range(100):
                 head, stream = client.headers(ITEMS + "GetItem")
-                frames += head + client.frame(RST_STREAM, 0, stream, bytes(3) + b"\x08")
+                frames += head + client.frame(RST_STREAM, 0, stream, CANCEL)
             return frames
         self.check_broken_off(resets)
+
+    def test_floods_of_short_connections_are_found(self):
+        with ServingDaemon() as daemon:
+            def is_barred():
+                with contextlib.suppress(OSError), contextlib.closing(RawGrpcClient(daemon.grpc)) as client:
+                    client.socket.sendall(client.frame(PING, 0, 0, bytes(8)) * 20_000)
+                    # The server's settings.
+                    return client.read_frame() is None
+                return True
+            self.assertTrue(wait_until(is_barred))
+            self.assertGreater(daemon.metric('armature_grpc_connections_broken_total{reason="flooding"}'), 0)
+            self.assertTrue(daemon.serves())
+
+    def check_goes_on(self, daemon, clients):
+        """Calls for some looks of the guard."""
+        end = time.monotonic() + 0.6
+        while time.monotonic() < end:
+            for client in clients:
+                self.assertTrue(client.call(ITEMS + "GetItem", field(1, b"Items") + field(2, text_item(id="a"))))
+        self.assertEqual(daemon.metric('armature_grpc_connections_broken_total{reason="flooding"}'), 0)
+
+    def send_all_but_the_end(self, daemon, size):
+        """Calls of several kinds on a connection each: the client, and the stream."""
+        for method in (ITEMS + "PutItem", ITEMS + "Pipeline", "/grpc.health.v1.Health/Check",
+                       "/armature.admin.v1.AdminService/ExportTable", "/armature.api.v1.StreamService/Watch"):
+            client = RawGrpcClient(daemon.grpc)
+            self.assertEqual(client.send_unfinished(method, 1, size), size + 4)
+            client.socket.settimeout(WAIT_S)
+            yield client, client.next_stream - 2
+
+    def test_a_request_that_is_too_large_costs_nothing_but_itself(self):
+        with ServingDaemon() as daemon, contextlib.ExitStack() as stack:
+            clients = []
+            for client, stream in self.send_all_but_the_end(daemon, 17 << 20):
+                clients.append(stack.enter_context(contextlib.closing(client)))
+                client.socket.sendall(client.frame(DATA, END_STREAM, stream, b"x"))
+                end = client.end_of(stream)
+                self.assertIn(b"Received message larger than max (17825792 vs. 16842752)", end)
+            self.check_goes_on(daemon, clients)
+
+    def test_a_request_that_its_client_gives_up_costs_nothing_but_itself(self):
+        with ServingDaemon() as daemon, contextlib.ExitStack() as stack:
+            clients = []
+            for client, stream in self.send_all_but_the_end(daemon, 10 << 20):
+                clients.append(stack.enter_context(contextlib.closing(client)))
+                client.socket.sendall(client.frame(RST_STREAM, 0, stream, CANCEL))
+            self.check_goes_on(daemon, clients)
 
     def test_requests_without_pause_are_no_flood(self):
         with ServingDaemon() as daemon, contextlib.closing(RawGrpcClient(daemon.grpc)) as client:

@@ -100,6 +100,16 @@ class RawGrpcClient:
             if of == stream and (flags & END_STREAM and kind in (DATA, HEADERS) or kind == RST_STREAM):
                 return received
 
+    def end_of(self, stream):
+        """The trailers of the stream, as they are on the wire. None if the connection ended."""
+        while True:
+            frame = self.read_frame()
+            if frame is None:
+                return None
+            kind, flags, of, payload = frame
+            if of == stream and kind == HEADERS and flags & END_STREAM:
+                return payload
+
     def answers(self, streams):
         """The bytes of the answers by stream, read as they come."""
         received = dict.fromkeys(streams, b"")

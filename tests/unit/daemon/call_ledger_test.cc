@@ -57,7 +57,7 @@ class FakeConnections final : public ConnectionTable {
     barred.push_back(peer);
     return true;
   }
-  void LookAtAll(LookAt look) const override {
+  void LookAtAll(LookAt look) override {
     for (const auto& [peer, of_peer] : counts) look(peer, of_peer);
   }
   size_t connections() const override { return counts.size(); }
@@ -170,7 +170,7 @@ TEST_F(CallLedgerTest, AStreamThatListensBesideOtherCallsHoldsNothing) {
   for (int interval = 0; interval < 1000; ++interval) {
     for (int call = 0; call < 10; ++call) {
       Receive(kOne, 20'000 + 300);
-      ledger_.Received(*other, 20'000);
+      EXPECT_TRUE(ledger_.Received(*other, 20'000).ok());
     }
     SweepAfter(0.1);
   }
@@ -211,6 +211,30 @@ TEST_F(CallLedgerTest, AClientBeyondItsShareLosesItsLargestConnectionAndOthersNo
   EXPECT_TRUE(large->is_cancelled());
   EXPECT_FALSE(small->is_cancelled());
   EXPECT_FALSE(others->is_cancelled());
+}
+
+TEST_F(CallLedgerTest, CallsThatEndUnreadAreNoFlood) {
+  SweepAfter(0.1);
+  Call(kOne, CallPhase::kReading).reset();
+  const auto stream = Call(kNeighbour, CallPhase::kRunning);
+  EXPECT_TRUE(ledger_.Received(*stream, 10).ok());
+  stream->Set(CallPhase::kListening);
+  ledger_.Remove(stream.get());
+  const auto answered = Call(kOther, CallPhase::kRunning);
+  EXPECT_TRUE(ledger_.Received(*answered, 10).ok());
+  ledger_.Remove(answered.get());
+  for (const char* const peer : {kOne, kNeighbour, kOther}) Receive(peer, 10 * kMb);
+  for (int i = 0; i < 3; ++i) SweepAfter(0.1);
+  EXPECT_THAT(table_.barred, ElementsAre(kOther)) << "of the others a part of a message may have arrived";
+  // Their destructors remove them.
+  ledger_.Add(stream.get());
+  ledger_.Add(answered.get());
+}
+
+TEST_F(CallLedgerTest, RefusesMessagesThatAreTooLarge) {
+  const auto call = Call(kOne, CallPhase::kReading);
+  EXPECT_TRUE(ledger_.Received(*call, 16'842'752).ok());
+  EXPECT_EQ(ledger_.Received(*call, 16'842'753).message(), "Received message larger than max (16842753 vs. 16842752)");
 }
 
 TEST_F(CallLedgerTest, UnreadAnswersAreBrokenOffAfterTheGraceIfOthersNeedTheRoom) {
@@ -270,7 +294,7 @@ TEST_F(CallLedgerTest, ParkedCallsBeyondThoseOfAConnectionCountAsCancelled) {
   const auto park = [&](const char* peer, int count) {
     for (int i = 0; i < count; ++i) {
       calls.push_back(Call(peer, CallPhase::kRunning));
-      ledger_.Received(*calls.back(), 10);
+      EXPECT_TRUE(ledger_.Received(*calls.back(), 10).ok());
       ledger_.Parked(*calls.back());
     }
   };

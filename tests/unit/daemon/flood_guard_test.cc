@@ -17,6 +17,7 @@ using testing::SizeIs;
 
 constexpr int64_t kIntervalNs = 100'000'000;
 constexpr uint64_t kKb = 1024;
+constexpr uint64_t kMb = 1024 * kKb;
 constexpr char kOne[] = "ipv4:192.0.2.1:1000";
 
 class FloodGuardTest : public testing::Test {
@@ -135,6 +136,63 @@ TEST_F(FloodGuardTest, ResetCallsAreAFlood) {
   EXPECT_THAT(Look(), IsEmpty());
   guard_.UseOf(kOne)->reset_calls += 600;
   EXPECT_THAT(Look(), ElementsAre(kOne));
+}
+
+TEST_F(FloodGuardTest, ACallThatEndsUnreadExcusesWhatHasArrivedOfIt) {
+  Connect(kOne);
+  Receive(kOne, 15 * kMb);
+  guard_.UseOf(kOne)->unread_calls += 1;
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(Look(), IsEmpty());
+  Receive(kOne, 200 * kKb);
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(Look(), IsEmpty()) << "its last bytes come late";
+  Receive(kOne, 15 * kMb);
+  Look();
+  EXPECT_THAT(Look(), ElementsAre(kOne)) << "one call is excused once";
+}
+
+TEST_F(FloodGuardTest, CallsThatEndUnreadBesideAnOpenOneAreExcusedWhenItEnds) {
+  Connect(kOne);
+  guard_.UseOf(kOne)->open_calls = 1;
+  for (int i = 0; i < 3; ++i) {
+    Receive(kOne, 15 * kMb);
+    guard_.UseOf(kOne)->unread_calls += 1;
+    for (int look = 0; look < 20; ++look) EXPECT_THAT(Look(), IsEmpty());
+  }
+  guard_.UseOf(kOne)->open_calls = 0;
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(Look(), IsEmpty());
+}
+
+TEST_F(FloodGuardTest, EmptyCallsDoNotHideAFlood) {
+  Connect(kOne);
+  uint64_t sent = 0;
+  std::vector<std::string> flooders;
+  while (flooders.empty() && sent < 200 * kMb) {
+    Receive(kOne, kMb);
+    sent += kMb;
+    guard_.UseOf(kOne)->unread_calls += 10;
+    flooders = Look();
+  }
+  EXPECT_THAT(flooders, ElementsAre(kOne));
+  // 64 MB are excused, and a quarter of what comes meanwhile.
+  EXPECT_GT(sent, 64 * kMb);
+  EXPECT_LT(sent, 100 * kMb);
+}
+
+TEST_F(FloodGuardTest, ANetworkIsExcusedOnce) {
+  for (int i = 0; i < 8; ++i) Connect(Neighbour(i));
+  Connect("ipv4:198.51.100.7:1000");
+  for (const auto& [peer, counts] : std::map(connections_)) {
+    Receive(peer, 16 * kMb);
+    guard_.UseOf(peer)->unread_calls += 1;
+  }
+  EXPECT_THAT(Look(), IsEmpty());
+  EXPECT_THAT(Look(), SizeIs(4)) << "64 MB of the network with eight of them, and not of the other network";
+  for (const auto& [peer, counts] : std::map(connections_)) {
+    Receive(peer, 7 * kMb);
+    guard_.UseOf(peer)->unread_calls += 1;
+  }
+  EXPECT_THAT(Look(/*intervals=*/300), IsEmpty());
+  EXPECT_THAT(Look(), IsEmpty()) << "30 s later";
 }
 
 TEST_F(FloodGuardTest, ManyConnectionsOfANetworkAreOneFlood) {
