@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -156,6 +157,7 @@ TEST_F(RandomFileTest, AReadEndsWithTheFile) {
 TEST(NoWaitGet, ReadsBlocksFromThePageCacheAndLeavesTheDiskToOthers) {
   const test::TempDir dir;
   DatabaseOptions options = TestOptions(dir.path("data"));
+  const std::string expected(3000, 'v');
   Keyspace keyspace;
   const auto open = [&](std::unique_ptr<Database>* database) {
     *database = OpenDatabase(options);
@@ -166,7 +168,14 @@ TEST(NoWaitGet, ReadsBlocksFromThePageCacheAndLeavesTheDiskToOthers) {
   {
     const auto snapshot = database->catalog();
     WriteUnit unit(snapshot);
-    unit.Put(snapshot->Find("t")->data, "key", std::string(3000, 'v'));
+    unit.Put(snapshot->Find("t")->data, "key", expected);
+    // The engine reads the end of a file ahead whenever it opens it, half a megabyte of what does not compress.
+    std::minstd_rand random;
+    for (int i = 0; i < 400; ++i) {
+      std::string other(3000, ' ');
+      std::generate(other.begin(), other.end(), [&random] { return static_cast<char>(random()); });
+      unit.Put(snapshot->Find("t")->data, "later" + std::to_string(i), other);
+    }
     ASSERT_TRUE(CommitAndWait(database.get(), std::move(unit)).ok());
   }
   const std::string family = NameOf(database->catalog()->Find("t")->data);
@@ -179,7 +188,7 @@ TEST(NoWaitGet, ReadsBlocksFromThePageCacheAndLeavesTheDiskToOthers) {
   open(&database);
   EXPECT_EQ(*database->Get(keyspace, "key", ReadMode::kMemoryOnly, &value), GetResult::kWouldBlock);
   EXPECT_EQ(*database->Get(keyspace, "key", ReadMode::kNoWait, &value), GetResult::kFound);
-  EXPECT_EQ(value, std::string(3000, 'v'));
+  EXPECT_EQ(value, expected);
   EXPECT_EQ(*database->Get(keyspace, "other", ReadMode::kNoWait, &value), GetResult::kMissing);
   database.reset();
 
@@ -189,11 +198,17 @@ TEST(NoWaitGet, ReadsBlocksFromThePageCacheAndLeavesTheDiskToOthers) {
   database.reset();
 
   options.no_wait_read_bytes_max = DatabaseOptions().no_wait_read_bytes_max;
-  open(&database);
-  if (!Drop(files[0])) GTEST_SKIP() << "the kernel keeps the file in memory";
-  EXPECT_EQ(*database->Get(keyspace, "key", ReadMode::kNoWait, &value), GetResult::kWouldBlock);
+  // Another reader of the file may bring a block back to memory.
+  bool would_block = false;
+  for (int i = 0; i < 10 && !would_block; ++i) {
+    database.reset();
+    open(&database);
+    if (!Drop(files[0])) GTEST_SKIP() << "the kernel keeps the file in memory";
+    would_block = *database->Get(keyspace, "key", ReadMode::kNoWait, &value) == GetResult::kWouldBlock;
+  }
+  EXPECT_TRUE(would_block);
   EXPECT_EQ(*database->Get(keyspace, "key", ReadMode::kMayBlock, &value), GetResult::kFound);
-  EXPECT_EQ(value, std::string(3000, 'v'));
+  EXPECT_EQ(value, expected);
 }
 
 }  // namespace armature::store::no_wait_reads_test
