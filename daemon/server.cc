@@ -43,10 +43,11 @@
 namespace armature::daemon {
 namespace {
 
-// Larger messages are refused by gRPC, which does not tell their size. The rest is ours to refuse.
-constexpr int kMessageBytesMax = 128 << 20;
+// Twice the largest request. Larger messages are refused by gRPC, which does not tell their size; the rest is ours to
+// refuse, but for those of server reflection.
+constexpr int kMessageBytesMax = (32 << 20) + (128 << 10);
 // Threads of gRPC's own services, such as reflection: each of their streams has one.
-constexpr int kServiceThreadsMax = 64;
+constexpr int kServiceThreadsMax = 32;
 // More than clients can send between two looks of the CallLedger.
 constexpr size_t kQuotaRoomBytes = 256 << 20;
 

@@ -55,7 +55,10 @@ void ExportStream::Start() {
 void ExportStream::OnReadDone(bool ok) {
   Set(CallPhase::kRunning);
   if (ok) {
-    if (const absl::Status fits = gate_->ledger()->Received(*this, request_.Length()); !fits.ok()) return End(fits);
+    if (const absl::Status fits = gate_->ledger()->Received(*this, request_.Length()); !fits.ok()) {
+      request_.Clear();
+      return End(fits);
+    }
   }
   v1::ExportTableRequest request;
   const MessageBytes message(request_);

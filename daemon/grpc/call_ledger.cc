@@ -184,7 +184,7 @@ void CallLedger::BreakFlooding(int64_t now_ns, ConnectionTable* table) {
     return;
   }
   sweeps_to_look_ = table->connections() / kLooksPerSweep;
-  guard_.BeginLook();
+  guard_.BeginLook(now_ns);
   table->LookAtAll(
       [this, now_ns](const std::string& peer, const TransferCounts& counts) { guard_.Look(peer, counts, now_ns); });
   for (const std::string& peer : guard_.EndLook()) {

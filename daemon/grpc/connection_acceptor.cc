@@ -46,7 +46,7 @@ constexpr int64_t kBarMaxNs = 10'000'000'000;
 // Received bytes that tell nothing about a connection that has ended: a handshake, or a few calls.
 constexpr uint64_t kFewBytes = 16 << 10;
 // Ended connections that are kept until they were looked at: enough to prove a flood.
-constexpr size_t kEndedMax = 1000;
+constexpr size_t kEndedMax = 256;
 // The first one finds bytes without calls, the second one proves them.
 constexpr int kLooksAtEnded = 2;
 
@@ -126,6 +126,7 @@ ConnectionAcceptor::~ConnectionAcceptor() {
     ledger_->Remove(connection.network);
     close(fd);
   }
+  for (const Ended& each : ended_) close(each.watched);
   if (wakeup_ >= 0) close(wakeup_);
   if (poll_ >= 0) close(poll_);
 }
@@ -214,21 +215,23 @@ void ConnectionAcceptor::SweepIfDue() {
 // Asking about 20,000 connections takes about 10 ms.
 void ConnectionAcceptor::NoteReceived() {
   for (auto& [watched, connection] : watched_) {
-    if (const std::optional<tcp_info> info = InfoOf(watched)) connection.received_before = info->tcpi_bytes_received;
+    const std::optional<tcp_info> info = InfoOf(watched);
+    if (info.has_value()) connection.received_before = connection.former.received + info->tcpi_bytes_received;
   }
 }
 
 std::optional<TransferCounts> ConnectionAcceptor::Transferred(const std::string& peer) const {
   const auto found = by_peer_.find(peer);
-  return found == by_peer_.end() ? std::nullopt : CountsOf(found->second);
+  if (found == by_peer_.end()) return std::nullopt;
+  return CountsOf(found->second, watched_.find(found->second)->second);
 }
 
-std::optional<TransferCounts> ConnectionAcceptor::CountsOf(int watched) const {
+std::optional<TransferCounts> ConnectionAcceptor::CountsOf(int watched, const Connection& connection) {
   const std::optional<tcp_info> info = InfoOf(watched);
   if (!info.has_value()) return std::nullopt;
-  return TransferCounts{.received = info->tcpi_bytes_received,
-                        .acknowledged = info->tcpi_bytes_acked,
-                        .received_before = watched_.find(watched)->second.received_before,
+  return TransferCounts{.received = connection.former.received + info->tcpi_bytes_received,
+                        .acknowledged = connection.former.acknowledged + info->tcpi_bytes_acked,
+                        .received_before = connection.received_before,
                         .unread = UnreadOf(watched)};
 }
 
@@ -248,13 +251,19 @@ void ConnectionAcceptor::Break(const std::string& peer) {
 }
 
 void ConnectionAcceptor::LookAtAll(LookAt look) {
-  std::erase_if(ended_, [](const Ended& each) { return each.looks_left == 0; });
+  std::erase_if(ended_, [](const Ended& each) {
+    if (each.looks_left == 0) close(each.watched);
+    return each.looks_left == 0;
+  });
   for (Ended& each : ended_) {
     --each.looks_left;
-    if (!by_peer_.contains(each.peer)) look(each.peer, each.counts);
+    std::optional<TransferCounts> counts = CountsOf(each.watched, each.connection);
+    if (!counts.has_value()) continue;
+    counts->has_ended = true;
+    look(each.connection.peer, *counts);
   }
   for (const auto& [peer, watched] : by_peer_) {
-    if (const std::optional<TransferCounts> counts = CountsOf(watched)) look(peer, *counts);
+    if (const auto counts = CountsOf(watched, watched_.find(watched)->second)) look(peer, *counts);
   }
 }
 
@@ -284,9 +293,10 @@ uint64_t ConnectionAcceptor::UnreadBytes(uint64_t most) const {
 bool ConnectionAcceptor::Bar(const std::string& peer) {
   const auto found = by_peer_.find(peer);
   if (found == by_peer_.end()) {
-    const auto ended = std::find_if(ended_.begin(), ended_.end(), [&](const Ended& each) { return each.peer == peer; });
+    const auto ended = FindEnded(peer);
     if (ended == ended_.end()) return false;
-    if (ended->network.has_value()) BarNetwork(*ended->network);
+    if (ended->connection.network.has_value()) BarNetwork(*ended->connection.network);
+    TakeEnded(peer);
     return true;
   }
   const int watched = found->second;
@@ -303,6 +313,8 @@ void ConnectionAcceptor::BarNetwork(const PeerNetwork& network) {
   const int64_t now_ns = CoarseNowNs();
   absl::erase_if(barred_, [&](const auto& each) { return each.second.until_ns + kBarMaxNs < now_ns; });
   Barred& barred = barred_[network];
+  // All connections of a flood count once.
+  if (now_ns < barred.until_ns) return;
   barred.for_ns = std::clamp(barred.for_ns * 2, kBarMinNs, kBarMaxNs);
   barred.until_ns = now_ns + barred.for_ns;
 }
@@ -352,7 +364,10 @@ void ConnectionAcceptor::Adopt(int socket) {
     const absl::MutexLock lock(&peers_mutex_);
     by_peer_[name] = watched;
   }
-  watched_.emplace(watched, Connection{.network = network, .peer = std::move(name)});
+  const TransferCounts former = TakeEnded(name);
+  watched_.emplace(
+      watched,
+      Connection{.network = network, .peer = std::move(name), .former = former, .received_before = former.received});
   open_.store(watched_.size(), std::memory_order_relaxed);
   grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
   parameters.fd = socket;
@@ -368,20 +383,36 @@ void ConnectionAcceptor::ForgetPeer(const std::string& peer, int watched) {
   if (found != by_peer_.end() && found->second == watched) by_peer_.erase(found);
 }
 
-void ConnectionAcceptor::NoteEnded(int watched, const Connection& connection) {
+bool ConnectionAcceptor::NoteEnded(int watched, const Connection& connection) {
   const auto found = by_peer_.find(connection.peer);
-  if (found == by_peer_.end() || found->second != watched || ended_.size() >= kEndedMax) return;
-  const std::optional<TransferCounts> counts = CountsOf(watched);
-  if (!counts.has_value() || counts->received <= kFewBytes) return;
-  ended_.push_back({connection.peer, connection.network, *counts, kLooksAtEnded});
+  if (found == by_peer_.end() || found->second != watched || ended_.size() >= kEndedMax) return false;
+  const std::optional<TransferCounts> counts = CountsOf(watched, connection);
+  if (!counts.has_value() || counts->received <= kFewBytes) return false;
+  epoll_ctl(poll_, EPOLL_CTL_DEL, watched, nullptr);
+  ended_.push_back({watched, connection, kLooksAtEnded});
+  return true;
+}
+
+std::vector<ConnectionAcceptor::Ended>::iterator ConnectionAcceptor::FindEnded(const std::string& peer) {
+  return std::find_if(ended_.begin(), ended_.end(), [&](const Ended& each) { return each.connection.peer == peer; });
+}
+
+TransferCounts ConnectionAcceptor::TakeEnded(const std::string& peer) {
+  const auto found = FindEnded(peer);
+  if (found == ended_.end()) return {};
+  TransferCounts counts = CountsOf(found->watched, found->connection).value_or(found->connection.former);
+  counts.received -= std::min(counts.received, counts.unread);
+  close(found->watched);
+  ended_.erase(found);
+  return counts;
 }
 
 void ConnectionAcceptor::Forget(int watched) {
   const auto found = watched_.find(watched);
-  NoteEnded(watched, found->second);
   ledger_->Remove(found->second.network);
+  const bool is_kept = NoteEnded(watched, found->second);
   ForgetPeer(found->second.peer, watched);
-  close(watched);
+  if (!is_kept) close(watched);
   watched_.erase(found);
   open_.store(watched_.size(), std::memory_order_relaxed);
 }

@@ -69,7 +69,6 @@ class ConnectionAcceptor final : public ConnectionTable {
  private:
   explicit ConnectionAcceptor(BoundSockets bound, ConnectionLedger* ledger);
   absl::Status Watch();
-  std::optional<TransferCounts> CountsOf(int watched) const;
   void Run();
   void SweepIfDue();
   int UntilSweepMs() const;
@@ -99,17 +98,22 @@ class ConnectionAcceptor final : public ConnectionTable {
   struct Connection {
     std::optional<PeerNetwork> network;
     std::string peer;
+    TransferCounts former;         // of the connection that had this name just before
     uint64_t received_before = 0;  // see TransferCounts
   };
   // A connection that LookAtAll has not told of to the end.
   struct Ended {
-    std::string peer;
-    std::optional<PeerNetwork> network;
-    TransferCounts counts;
+    int watched = -1;  // gRPC reads what has arrived after the end
+    Connection connection;
     int looks_left = 0;
   };
+  static std::optional<TransferCounts> CountsOf(int watched, const Connection& connection);
   void NoteReceived();
-  void NoteEnded(int watched, const Connection& connection);
+  // True if it keeps the descriptor.
+  bool NoteEnded(int watched, const Connection& connection);
+  std::vector<Ended>::iterator FindEnded(const std::string& peer);
+  // Ends what is known of a connection that had this name, and returns what it has transferred.
+  TransferCounts TakeEnded(const std::string& peer);
   void BarNetwork(const PeerNetwork& network);
   absl::flat_hash_map<int, Connection> watched_;  // by the duplicate of the descriptor
   // Changed by the thread only, which reads it without the lock. Its descriptors are open while it holds them.

@@ -39,22 +39,22 @@ uint64_t FloodGuard::Unfinished(const ConnectionUse& use, uint64_t received) {
   return bytes - std::min(bytes, asked);
 }
 
-void FloodGuard::BeginLook() { suspects_.clear(); }
+void FloodGuard::BeginLook(int64_t now_ns) {
+  suspects_.clear();
+  for (auto& [network, excused] : excused_) GiveBack(now_ns, &excused);
+  absl::erase_if(excused_, [](const auto& each) { return each.second.bytes == 0; });
+}
+
+void FloodGuard::GiveBack(int64_t now_ns, Excused* excused) const {
+  const int64_t intervals = std::max<int64_t>((now_ns - excused->since_ns) / limits_.interval_ns, 0);
+  excused->since_ns += intervals * limits_.interval_ns;
+  excused->bytes -= std::min(excused->bytes, static_cast<uint64_t>(intervals) * limits_.network_bytes);
+}
 
 uint64_t FloodGuard::Excuse(const PeerNetwork& network, uint64_t bytes, int64_t now_ns) {
   if (bytes == 0) return 0;
-  const auto give_back = [this, now_ns](Excused* excused) {
-    const int64_t intervals = (now_ns - excused->since_ns) / limits_.interval_ns;
-    excused->since_ns += intervals * limits_.interval_ns;
-    excused->bytes -= std::min(excused->bytes, static_cast<uint64_t>(intervals) * limits_.network_bytes);
-  };
-  if (!excused_.contains(network) && excused_.size() >= limits_.excused_networks) {
-    for (auto& [each, excused] : excused_) give_back(&excused);
-    absl::erase_if(excused_, [](const auto& each) { return each.second.bytes == 0; });
-    if (excused_.size() >= limits_.excused_networks) return 0;
-  }
+  if (!excused_.contains(network) && excused_.size() >= limits_.excused_networks) return 0;
   Excused& excused = excused_.try_emplace(network, Excused{.since_ns = now_ns}).first->second;
-  give_back(&excused);
   bytes = std::min(bytes, limits_.excused_bytes - excused.bytes);
   excused.bytes += bytes;
   return bytes;
@@ -67,11 +67,16 @@ void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int
   const uint64_t served = use->served_bytes.load(std::memory_order_relaxed);
   const uint64_t resets = use->reset_calls.load(std::memory_order_relaxed);
   const uint64_t unread_calls = use->unread_calls.load(std::memory_order_relaxed);
-  const int64_t open = std::max<int64_t>(use->open_calls.load(std::memory_order_relaxed), 0);
+  // The calls of a connection that has ended get no more.
+  const int64_t open = counts.has_ended ? 0 : std::max<int64_t>(use->open_calls.load(std::memory_order_relaxed), 0);
   const bool is_first = use->seen_ns_ == 0;
   const int64_t passed_ns = is_first ? 0 : now_ns - use->seen_ns_;
   const uint64_t intervals = static_cast<uint64_t>(std::max<int64_t>(passed_ns / limits_.interval_ns, 1));
 
+  // Another connection from the same port: at most two looks ago the former one was forgotten unnoticed.
+  if (counts.received < use->seen_read_ || counts.acknowledged < use->seen_acknowledged_) {
+    use->seen_read_ = use->seen_acknowledged_ = 0;
+  }
   // Both counts grow between the questions for them, so the difference may be too low.
   const uint64_t read_to = std::max(counts.received - std::min(counts.received, counts.unread), use->seen_read_);
   const uint64_t read = std::exchange(use->seen_read_, read_to);
@@ -81,8 +86,8 @@ void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int
   use->seen_acknowledged_ = counts.acknowledged;
   use->seen_served_ = served;
   use->seen_resets_ = resets;
-  use->excusable_ = std::min(use->excusable_ + (unread_calls - use->seen_unread_calls_) * limits_.request_bytes_max,
-                             limits_.excused_bytes);
+  use->excusable_ += (unread_calls - use->seen_unread_calls_) * kLargestPart * limits_.request_bytes_max;
+  use->excusable_ = std::min(use->excusable_, limits_.excused_bytes);
   use->seen_unread_calls_ = unread_calls;
   use->seen_ns_ = now_ns;
   use->is_seen_ = true;

@@ -53,6 +53,7 @@ struct TransferCounts {
   uint64_t acknowledged = 0;
   uint64_t received_before = 0;  // up to a moment at most about a second ago
   uint64_t unread = 0;           // part of the received bytes that gRPC has not read
+  bool has_ended = false;
 };
 
 // gRPC serves frames without limit: pings, settings, calls that are reset at once. Each is a few bytes, and together
@@ -63,8 +64,8 @@ struct TransferCounts {
 // flood beside calls is proven when it exceeds what the calls of an interval bring.
 //
 // Nobody knows how much has arrived of a call that ended before its request was whole: its deadline has passed, or it
-// was refused unread. Such a call excuses as many bytes as a request may have. The sum that is excused is limited for
-// each network, so that empty calls do not hide a flood.
+// was refused unread. Such a call excuses as many bytes as an unfinished request may have. The sum that is excused is
+// limited for each network, so that empty calls do not hide a flood.
 //
 // Thread-safety: UseOf is thread-safe; one thread calls the others.
 class FloodGuard {
@@ -78,7 +79,7 @@ class FloodGuard {
     size_t request_bytes_max = 16 << 20;
     // Bytes of each network that calls without a whole request excuse at once. They come back with network_bytes.
     uint64_t excused_bytes = 64 << 20;
-    // Networks that are excused something at a time. It is more than a daemon has clients that fail.
+    // Networks that are excused something at a time: more than a daemon has clients that fail.
     size_t excused_networks = 10'000;
   };
 
@@ -98,7 +99,7 @@ class FloodGuard {
   static uint64_t Unfinished(const ConnectionUse& use, uint64_t received);
 
   // Begins a look at all connections. Look is called for each, then EndLook.
-  void BeginLook();
+  void BeginLook(int64_t now_ns);
   void Look(const std::string& peer, const TransferCounts& counts, int64_t now_ns);
   // Returns the peers of the connections that flood, and forgets the connections that were not looked at.
   std::vector<std::string> EndLook();
@@ -120,6 +121,7 @@ class FloodGuard {
     uint64_t bytes = 0;
     int64_t since_ns = 0;
   };
+  void GiveBack(int64_t now_ns, Excused* excused) const;
   // Returns as many of `bytes` as are excused.
   uint64_t Excuse(const PeerNetwork& network, uint64_t bytes, int64_t now_ns);
 

@@ -40,7 +40,10 @@ void WatchStream::Start() {
 void WatchStream::OnReadDone(bool ok) {
   Set(CallPhase::kRunning);
   if (!ok) return End(SerializationError("The call has no request"));
-  if (const absl::Status fits = gate_->ledger()->Received(*this, request_bytes_.Length()); !fits.ok()) return End(fits);
+  if (const absl::Status fits = gate_->ledger()->Received(*this, request_bytes_.Length()); !fits.ok()) {
+    request_bytes_.Clear();
+    return End(fits);
+  }
   absl::StatusOr<engine::WatchRequest> request = ParseWatch(MessageBytes(request_bytes_).view());
   request_bytes_.Clear();
   if (!request.ok()) return End(request.status());

@@ -381,21 +381,49 @@ class Floods(unittest.TestCase):
             return frames
         self.check_broken_off(resets)
 
-    def test_floods_of_short_connections_are_found(self):
-        with ServingDaemon() as daemon:
-            def is_barred():
-                with contextlib.suppress(OSError), contextlib.closing(RawGrpcClient(daemon.grpc)) as client:
-                    client.socket.sendall(client.frame(PING, 0, 0, bytes(8)) * 20_000)
-                    # The server's settings.
-                    return client.read_frame() is None
+    def check_short_floods_are_found(self, connect, linger_s, reads):
+        """Floods by connections that end at once. `connect`: makes a connection to an address."""
+        def is_barred():
+            try:
+                client = RawGrpcClient(daemon.grpc, connect=connect)
+            except OSError:
                 return True
+            with contextlib.closing(client):
+                if linger_s is not None:
+                    client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, linger_s))
+                with contextlib.suppress(OSError):
+                    client.socket.sendall(client.frame(PING, 0, 0, bytes(8)) * 10_000)
+                    if reads:
+                        client.read_frame()
+            return daemon.metric('armature_connections_refused_total{reason="barred"}') > 0
+
+        with ServingDaemon() as daemon:
             self.assertTrue(wait_until(is_barred))
             self.assertGreater(daemon.metric('armature_grpc_connections_broken_total{reason="flooding"}'), 0)
             self.assertTrue(daemon.serves())
 
+    def test_floods_of_short_connections_are_found(self):
+        def from_one_port(address):
+            host, port = address.rsplit(":", 1)
+            made = socket.socket()
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(("127.0.0.1", source))
+            made.connect((host, int(port)))
+            return made
+
+        with socket.socket() as reserved:
+            reserved.bind(("127.0.0.1", 0))
+            source = reserved.getsockname()[1]
+        for reads in (True, False):
+            for linger_s in (None, 0):
+                with self.subTest(reads=reads, linger_s=linger_s):
+                    self.check_short_floods_are_found(None, linger_s, reads)
+        with self.subTest("from one port"):
+            self.check_short_floods_are_found(from_one_port, 0, True)
+
     def check_goes_on(self, daemon, clients):
         """Calls for some looks of the guard."""
-        end = time.monotonic() + 0.6
+        end = time.monotonic() + 1
         while time.monotonic() < end:
             for client in clients:
                 self.assertTrue(client.call(ITEMS + "GetItem", field(1, b"Items") + field(2, text_item(id="a"))))
@@ -406,7 +434,7 @@ class Floods(unittest.TestCase):
         for method in (ITEMS + "PutItem", ITEMS + "Pipeline", "/grpc.health.v1.Health/Check",
                        "/armature.admin.v1.AdminService/ExportTable", "/armature.api.v1.StreamService/Watch"):
             client = RawGrpcClient(daemon.grpc)
-            self.assertEqual(client.send_unfinished(method, 1, size), size + 4)
+            self.assertEqual(client.send_unfinished(method, 1, size, stall_s=WAIT_S), size + 4)
             client.socket.settimeout(WAIT_S)
             yield client, client.next_stream - 2
 

@@ -38,13 +38,18 @@ def message(payload):
 class RawGrpcClient:
     """Sends and receives frames. A stream is a number. `window`: bytes of answers that the server may send to a stream."""
 
-    def __init__(self, address, window=65535, receive_bytes=None):
+    def __init__(self, address, window=65535, receive_bytes=None, connect=None):
+        """`connect`: makes the connection, in place of a usual one."""
         host, port = address.rsplit(":", 1)
-        self.socket = socket.socket()
-        if receive_bytes is not None:
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
-        self.socket.settimeout(TIMEOUT_S)
-        self.socket.connect((host, int(port)))
+        if connect is not None:
+            self.socket = connect(address)
+            self.socket.settimeout(TIMEOUT_S)
+        else:
+            self.socket = socket.socket()
+            if receive_bytes is not None:
+                self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+            self.socket.settimeout(TIMEOUT_S)
+            self.socket.connect((host, int(port)))
         self.address = address
         self.next_stream = 1
         self.unread = b""
@@ -142,9 +147,9 @@ class RawGrpcClient:
             pass
         return True
 
-    def send_unfinished(self, method, count, size):
+    def send_unfinished(self, method, count, size, stall_s=STALL_S):
         """Begins `count` calls with requests of `size` bytes and sends all of them but the last byte, as far as the server
-        takes it. Returns the number of bytes sent."""
+        takes it within `stall_s`. Returns the number of bytes sent."""
         streams = {}
         for _ in range(count):
             head, stream = self.headers(method)
@@ -155,7 +160,7 @@ class RawGrpcClient:
         sent = 0
         head = struct.pack(">BI", 0, size)
         started = set()
-        self.socket.settimeout(STALL_S)
+        self.socket.settimeout(stall_s)
         while streams:
             stream = max(streams, key=lambda each: min(stream_windows[each], streams[each]))
             part = min(FRAME_BYTES_MAX, window, stream_windows[stream], streams[stream])

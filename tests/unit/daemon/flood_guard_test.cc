@@ -25,7 +25,7 @@ class FloodGuardTest : public testing::Test {
   // Looks once more after `intervals`, and tells who floods.
   std::vector<std::string> Look(int intervals = 1) {
     now_ns_ += intervals * kIntervalNs;
-    guard_.BeginLook();
+    guard_.BeginLook(now_ns_);
     for (const auto& [peer, counts] : connections_) guard_.Look(peer, counts, now_ns_);
     return guard_.EndLook();
   }
@@ -145,9 +145,9 @@ TEST_F(FloodGuardTest, ACallThatEndsUnreadExcusesWhatHasArrivedOfIt) {
   for (int i = 0; i < 3; ++i) EXPECT_THAT(Look(), IsEmpty());
   Receive(kOne, 200 * kKb);
   for (int i = 0; i < 3; ++i) EXPECT_THAT(Look(), IsEmpty()) << "its last bytes come late";
-  Receive(kOne, 15 * kMb);
+  Receive(kOne, 20 * kMb);
   Look();
-  EXPECT_THAT(Look(), ElementsAre(kOne)) << "one call is excused once";
+  EXPECT_THAT(Look(), ElementsAre(kOne)) << "not twice";
 }
 
 TEST_F(FloodGuardTest, CallsThatEndUnreadBesideAnOpenOneAreExcusedWhenItEnds) {
@@ -160,6 +160,35 @@ TEST_F(FloodGuardTest, CallsThatEndUnreadBesideAnOpenOneAreExcusedWhenItEnds) {
   }
   guard_.UseOf(kOne)->open_calls = 0;
   for (int i = 0; i < 3; ++i) EXPECT_THAT(Look(), IsEmpty());
+}
+
+TEST_F(FloodGuardTest, ACallThatEndsUnreadExcusesAllThatAnOpenOneIsPermitted) {
+  Connect(kOne);
+  guard_.UseOf(kOne)->open_calls = 1;
+  Receive(kOne, 31 * kMb);
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(Look(), IsEmpty());
+  guard_.UseOf(kOne)->open_calls = 0;
+  guard_.UseOf(kOne)->unread_calls = 1;
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(Look(), IsEmpty());
+}
+
+TEST_F(FloodGuardTest, OpenCallsDoNotHideTheFloodOfAConnectionThatHasEnded) {
+  guard_.UseOf(kOne)->open_calls = 1;
+  Receive(kOne, 1 * kMb);
+  connections_[kOne].has_ended = true;
+  EXPECT_THAT(Look(), IsEmpty());
+  EXPECT_THAT(Look(), ElementsAre(kOne));
+}
+
+TEST_F(FloodGuardTest, AConnectionFromThePortOfAnotherOneCountsFromItsBegin) {
+  Connect(kOne);
+  Receive(kOne, 100 * kMb);
+  connections_[kOne].acknowledged = 100 * kMb;
+  guard_.UseOf(kOne)->served_bytes += 101 * kMb;
+  EXPECT_THAT(Look(), IsEmpty());
+  connections_[kOne] = {.received = 200 * kKb};
+  EXPECT_THAT(Look(), IsEmpty());
+  EXPECT_THAT(Look(), ElementsAre(kOne));
 }
 
 TEST_F(FloodGuardTest, EmptyCallsDoNotHideAFlood) {
