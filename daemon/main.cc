@@ -24,7 +24,6 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/reflection.h"
 #include "absl/strings/match.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "armature/version.h"
 #include "daemon/config.h"
@@ -35,6 +34,7 @@
 #include "daemon/server.h"
 #include "glog/logging.h"
 #include "storage/base/did_you_mean.h"
+#include "storage/base/lock_checks.h"
 #include "storage/base/strings.h"
 #include "storage/store/data_directory.h"
 
@@ -492,11 +492,7 @@ int Run(const armature::daemon::RawConfig& raw, armature::daemon::Config config,
 }  // namespace
 
 int main(int argc, char** argv) {
-#ifdef NDEBUG
-  // The packaged Abseil checks for lock cycles at every lock by default, a tenth of a small write's CPU. Other builds
-  // keep the check.
-  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-#endif
+  armature::SkipLockChecks();
   if (HasArgument(argc, argv, {"--help", "-help", "-h"})) {
     PrintHelp();
     return 0;

@@ -45,7 +45,7 @@ bool IsShortCanonicalNumber(std::string_view text) {
   return i == text.size() && i > fraction && text.back() != '0';
 }
 
-bool IsValidUtf8(std::string_view text) {
+bool IsValidLongUtf8(std::string_view text) {
   const auto* next = reinterpret_cast<const uint8_t*>(text.data());
   const uint8_t* const end = next + text.size();
   const auto continues = [](uint8_t byte) { return (byte & 0xC0) == 0x80; };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "storage/codec/canonical_text.h"
@@ -100,25 +99,6 @@ class Reader {
   char* end_;
 };
 
-template <class Word>
-Word Load(const char* bytes) {
-  Word word = 0;
-  std::memcpy(&word, bytes, sizeof word);
-  return word;
-}
-
-// IsValidUtf8. Most texts are short and ASCII: two words that overlap have all their bytes.
-inline bool IsText(std::string_view text) {
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  if (text.size() >= 8 && text.size() <= 16) {
-    if (((Load<uint64_t>(begin) | Load<uint64_t>(end - 8)) & 0x8080808080808080) == 0) return true;
-  } else if (text.size() >= 4 && text.size() < 8) {
-    if (((Load<uint32_t>(begin) | Load<uint32_t>(end - 4)) & 0x80808080) == 0) return true;
-  }
-  return IsValidUtf8(text);
-}
-
 // API size of a number of a few digits without sign and point, which needs no further check; 0 for other texts.
 inline size_t ShortIntegerApiSize(std::string_view text) {
   static_assert(kShortIntegerMax < model::kPlacingZerosMin);
@@ -176,7 +156,7 @@ bool Sorter::SortEntries(Reader body, int depth) {
     Reader value = body;
     if (!body.TakeEntry(&name, &value)) return false;
     const std::string_view text = name.rest();
-    if (text.size() > model::kAttributeNameMaxBytes || !IsText(text)) return false;
+    if (text.size() > model::kAttributeNameMaxBytes || !IsValidUtf8(text)) return false;
     if (depth == kTopLevelDepth && text.empty()) return false;
     api_size_ += text.size() + (depth == kTopLevelDepth ? 0 : model::kMemberApiBytes);
     if (!CheckValue(value, depth + 1)) return false;
@@ -218,7 +198,7 @@ bool Sorter::CheckValue(Reader value, int depth) {
   switch (tag) {
     case BytesTag(ValueType::kString):
       api_size_ += body.rest().size();
-      return IsText(body.rest());
+      return IsValidUtf8(body.rest());
     case BytesTag(ValueType::kNumber):
       return CheckNumber(body.rest());
     case BytesTag(ValueType::kBinary):
@@ -270,7 +250,7 @@ bool Sorter::CheckByteSet(Reader body, bool is_text) {
     Reader element = body;
     if (!body.Take(kMemberTag, &element)) return false;
     const std::string_view bytes = element.rest();
-    if ((is_text && !IsText(bytes)) || (last.has_value() && *last >= bytes)) return false;
+    if ((is_text && !IsValidUtf8(bytes)) || (last.has_value() && *last >= bytes)) return false;
     api_size_ += bytes.size();
     last = bytes;
   }

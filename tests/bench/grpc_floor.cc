@@ -48,6 +48,7 @@
 #include "grpcpp/impl/service_type.h"
 #include "rocksdb/db.h"
 #include "rocksdb/write_batch.h"
+#include "storage/base/lock_checks.h"
 #include "storage/base/time_histogram.h"
 #include "storage/store/options.h"
 #include "storage/store/rocks_options.h"
@@ -389,6 +390,7 @@ int Main() {
 }  // namespace armature::bench
 
 int main(int argc, char** argv) {
+  armature::SkipLockChecks();
   absl::SetProgramUsageMessage("Floor of operations on items over gRPC; see the head of the source.");
   absl::ParseCommandLine(argc, argv);
   return armature::bench::Main();

@@ -28,6 +28,7 @@
 #include "engine/engine.h"
 #include "engine/expr/parser.h"
 #include "index/gsi_applier.h"
+#include "storage/base/lock_checks.h"
 #include "storage/store/database.h"
 #include "tests/support/temp_dir.h"
 
@@ -488,4 +489,7 @@ void Run() {
 }  // namespace
 }  // namespace armature::bench
 
-int main() { armature::bench::Run(); }
+int main() {
+  armature::SkipLockChecks();
+  armature::bench::Run();
+}

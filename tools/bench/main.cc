@@ -17,6 +17,7 @@
 #include "absl/time/clock.h"
 #include "armature/client/wait.h"
 #include "armature/version.h"
+#include "storage/base/lock_checks.h"
 #include "storage/base/strings.h"
 #include "tools/armature/unknown_word.h"
 #include "tools/bench/comparison.h"
@@ -232,6 +233,7 @@ int Run(Options options) {
 }  // namespace armature::bench
 
 int main(int argc, char** argv) {
+  armature::SkipLockChecks();
   int exit_code = 0;
   const auto line = armature::bench::ParseOptions(argc, argv, &exit_code);
   if (!line.has_value()) return exit_code;
