@@ -179,10 +179,13 @@ void CallLedger::BreakCancelling(ConnectionTable* table) {
 }
 
 void CallLedger::BreakFlooding(int64_t now_ns, ConnectionTable* table) {
+  // A sweep may come early, and bytes whose call has not begun would be looked at twice.
+  if (now_ns - flood_look_ns_ < absl::ToInt64Nanoseconds(kInterval)) return;
   if (sweeps_to_look_ > 0) {
     --sweeps_to_look_;
     return;
   }
+  flood_look_ns_ = now_ns;
   sweeps_to_look_ = table->connections() / kLooksPerSweep;
   guard_.BeginLook(now_ns);
   table->LookAtAll(
@@ -258,8 +261,11 @@ void CallLedger::Estimate(int64_t now_ns, const ConnectionTable& table, Connecti
     }
     const auto [found, is_new] = streaks_.try_emplace(peer);
     Streak& streak = found->second;
+    // Another connection from the same port, beside a call of the former one.
+    const bool is_another = counts->received < streak.seen_received || counts->acknowledged < streak.start.acknowledged;
+    if (is_another) streak = {};
     streak.is_seen = true;
-    if (is_new) {
+    if (is_new || is_another) {
       streak.start_ns = now_ns;
       streak.start = *counts;
       streak.seen_received = counts->received;

@@ -268,6 +268,7 @@ class CallLedger {
   std::atomic<uint64_t> broken_cancelling_ = 0;
   FloodGuard guard_;
   size_t sweeps_to_look_ = 0;
+  int64_t flood_look_ns_ = 0;
   std::atomic<uint64_t> broken_flooding_ = 0;
   std::atomic<uint64_t> ended_stalled_ = 0;
   std::atomic<uint64_t> ended_spent_ = 0;

@@ -4,6 +4,7 @@
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -49,6 +50,8 @@ constexpr uint64_t kFewBytes = 16 << 10;
 constexpr size_t kEndedMax = 256;
 // The first one finds bytes without calls, the second one proves them.
 constexpr int kLooksAtEnded = 2;
+// Looks until gRPC has read what had arrived before the end, or never will.
+constexpr int kWaitsForEnded = 20;
 
 // A vanished client is noticed after about two minutes without traffic.
 constexpr int kProbeAfterSeconds = 60;
@@ -68,10 +71,11 @@ void SetOptions(int socket) {
   Set(socket, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
 }
 
-epoll_event EventOf(int fd, uint32_t events) {
+// `number`: of a connection; 0 for listeners and the wakeup.
+epoll_event EventOf(int fd, uint32_t events, uint32_t number = 0) {
   epoll_event event = {};
   event.events = events;
-  event.data.fd = fd;
+  event.data.u64 = uint64_t{number} << 32 | static_cast<uint32_t>(fd);
   return event;
 }
 
@@ -182,12 +186,15 @@ void ConnectionAcceptor::Run() {
     if (is_pausing_ && listens) WatchListeners(true);
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<size_t>(i)];
-      const int fd = event.data.fd;
+      const auto fd = static_cast<int>(static_cast<uint32_t>(event.data.u64));
+      const auto number = static_cast<uint32_t>(event.data.u64 >> 32);
       if (fd == wakeup_) {
         uint64_t value = 0;
         static_cast<void>(read(wakeup_, &value, sizeof(value)));
-      } else if (watched_.contains(fd)) {
-        if ((event.events & EPOLLHUP) != 0) Forget(fd);
+      } else if (number != 0) {
+        const auto found = watched_.find(fd);
+        const bool is_known = found != watched_.end() && found->second.number == number;
+        if (is_known && (event.events & EPOLLHUP) != 0) Forget(fd);
       } else if (listens) {
         AcceptSome(fd);
       }
@@ -252,12 +259,13 @@ void ConnectionAcceptor::Break(const std::string& peer) {
 
 void ConnectionAcceptor::LookAtAll(LookAt look) {
   std::erase_if(ended_, [](const Ended& each) {
-    if (each.looks_left == 0) close(each.watched);
-    return each.looks_left == 0;
+    const bool is_over = each.looks_left == 0 || each.waits_left == 0;
+    if (is_over) close(each.watched);
+    return is_over;
   });
   for (Ended& each : ended_) {
-    --each.looks_left;
     std::optional<TransferCounts> counts = CountsOf(each.watched, each.connection);
+    --(counts.has_value() && counts->unread > 0 ? each.waits_left : each.looks_left);
     if (!counts.has_value()) continue;
     counts->has_ended = true;
     look(each.connection.peer, *counts);
@@ -296,17 +304,22 @@ bool ConnectionAcceptor::Bar(const std::string& peer) {
     const auto ended = FindEnded(peer);
     if (ended == ended_.end()) return false;
     if (ended->connection.network.has_value()) BarNetwork(*ended->connection.network);
+    Discard(ended->watched);
     TakeEnded(peer);
     return true;
   }
   const int watched = found->second;
   ForgetPeer(peer, watched);
-  // Nothing arrives any more after this. gRPC would still serve the calls that have arrived, thousands perhaps.
-  shutdown(watched, SHUT_RDWR);
-  recv(watched, nullptr, kDiscardedBytes, MSG_TRUNC | MSG_DONTWAIT);
+  Discard(watched);
   const std::optional<PeerNetwork>& network = watched_.find(watched)->second.network;
   if (network.has_value()) BarNetwork(*network);
   return true;
+}
+
+void ConnectionAcceptor::Discard(int watched) {
+  // Nothing arrives any more after this. gRPC would still serve the calls that have arrived, thousands perhaps.
+  shutdown(watched, SHUT_RDWR);
+  recv(watched, nullptr, kDiscardedBytes, MSG_TRUNC | MSG_DONTWAIT);
 }
 
 void ConnectionAcceptor::BarNetwork(const PeerNetwork& network) {
@@ -353,27 +366,31 @@ void ConnectionAcceptor::Adopt(int socket) {
   const std::optional<PeerNetwork> network = NetworkOf(peer);
   const bool is_barred = IsBarred(network);
   if (is_barred) refused_barred_.fetch_add(1, std::memory_order_relaxed);
-  if (!is_connected || is_barred || !ledger_->TryAdd(std::max(socket, watched), network)) {
+  std::string name = PeerNameOf(peer);
+  if (!is_connected || is_barred || !IsNameFree(name) || !ledger_->TryAdd(std::max(socket, watched), network)) {
     if (watched >= 0) close(watched);
     close(socket);
     return;
   }
   if (peer.ss_family != AF_UNIX) SetOptions(socket);
-  std::string name = PeerNameOf(peer);
   if (name != kUnixPeer) {
     const absl::MutexLock lock(&peers_mutex_);
     by_peer_[name] = watched;
   }
   const TransferCounts former = TakeEnded(name);
-  watched_.emplace(
-      watched,
-      Connection{.network = network, .peer = std::move(name), .former = former, .received_before = former.received});
+  if (++last_number_ == 0) ++last_number_;
+  const Connection connection{.network = network,
+                              .peer = std::move(name),
+                              .former = former,
+                              .received_before = former.received,
+                              .number = last_number_};
+  watched_.emplace(watched, connection);
   open_.store(watched_.size(), std::memory_order_relaxed);
   grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
   parameters.fd = socket;
   grpc_->HandleNewConnection(&parameters);
-  // EPOLLHUP is always reported, but not more than once.
-  epoll_event event = EventOf(watched, EPOLLET);
+  // EPOLLHUP is always reported.
+  epoll_event event = EventOf(watched, EPOLLET, last_number_);
   if (epoll_ctl(poll_, EPOLL_CTL_ADD, watched, &event) != 0) Forget(watched);
 }
 
@@ -385,12 +402,30 @@ void ConnectionAcceptor::ForgetPeer(const std::string& peer, int watched) {
 
 bool ConnectionAcceptor::NoteEnded(int watched, const Connection& connection) {
   const auto found = by_peer_.find(connection.peer);
-  if (found == by_peer_.end() || found->second != watched || ended_.size() >= kEndedMax) return false;
+  if (found == by_peer_.end() || found->second != watched) return false;
   const std::optional<TransferCounts> counts = CountsOf(watched, connection);
   if (!counts.has_value() || counts->received <= kFewBytes) return false;
-  epoll_ctl(poll_, EPOLL_CTL_DEL, watched, nullptr);
-  ended_.push_back({watched, connection, kLooksAtEnded});
+  const Ended ended{watched, connection, counts->received, kLooksAtEnded, kWaitsForEnded};
+  if (ended_.size() < kEndedMax) {
+    ended_.push_back(ended);
+    return true;
+  }
+  const auto least = std::min_element(ended_.begin(), ended_.end(),
+                                      [](const Ended& a, const Ended& b) { return a.received < b.received; });
+  if (least->received >= ended.received) return false;
+  close(least->watched);
+  *least = ended;
   return true;
+}
+
+bool ConnectionAcceptor::IsNameFree(const std::string& peer) {
+  const auto found = by_peer_.find(peer);
+  if (found == by_peer_.end()) return true;
+  pollfd state = {.fd = found->second, .events = 0, .revents = 0};
+  poll(&state, 1, 0);
+  // Its end will be noticed in this turn.
+  if ((state.revents & POLLHUP) != 0) Forget(found->second);
+  return (state.revents & POLLHUP) != 0;
 }
 
 std::vector<ConnectionAcceptor::Ended>::iterator ConnectionAcceptor::FindEnded(const std::string& peer) {
@@ -410,6 +445,8 @@ TransferCounts ConnectionAcceptor::TakeEnded(const std::string& peer) {
 void ConnectionAcceptor::Forget(int watched) {
   const auto found = watched_.find(watched);
   ledger_->Remove(found->second.network);
+  // gRPC's descriptor keeps the socket open, and its events would go on after ours is closed.
+  epoll_ctl(poll_, EPOLL_CTL_DEL, watched, nullptr);
   const bool is_kept = NoteEnded(watched, found->second);
   ForgetPeer(found->second.peer, watched);
   if (!is_kept) close(watched);

@@ -79,6 +79,10 @@ class ConnectionAcceptor final : public ConnectionTable {
   void Forget(int watched);
   // Call before the descriptor is closed.
   void ForgetPeer(const std::string& peer, int watched);
+  // False if another connection from the same address and port is open, to another address of the daemon.
+  bool IsNameFree(const std::string& peer);
+  // Ends the connection, and discards what gRPC has not read.
+  static void Discard(int watched);
   void WatchListeners(bool on);
   void CloseListeners();
 
@@ -95,21 +99,25 @@ class ConnectionAcceptor final : public ConnectionTable {
 
   // Members of the thread.
   bool is_pausing_ = false;
+  uint32_t last_number_ = 0;
   struct Connection {
     std::optional<PeerNetwork> network;
     std::string peer;
     TransferCounts former;         // of the connection that had this name just before
     uint64_t received_before = 0;  // see TransferCounts
+    uint32_t number = 0;           // tells its events from those of another one with the same descriptor
   };
   // A connection that LookAtAll has not told of to the end.
   struct Ended {
     int watched = -1;  // gRPC reads what has arrived after the end
     Connection connection;
-    int looks_left = 0;
+    uint64_t received = 0;
+    int looks_left = 0;  // once nothing is unread
+    int waits_left = 0;  // looks at unread bytes
   };
   static std::optional<TransferCounts> CountsOf(int watched, const Connection& connection);
   void NoteReceived();
-  // True if it keeps the descriptor.
+  // Keeps the descriptor of a connection whose last bytes may be part of a flood. False if it need not.
   bool NoteEnded(int watched, const Connection& connection);
   std::vector<Ended>::iterator FindEnded(const std::string& peer);
   // Ends what is known of a connection that had this name, and returns what it has transferred.

@@ -67,8 +67,7 @@ void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int
   const uint64_t served = use->served_bytes.load(std::memory_order_relaxed);
   const uint64_t resets = use->reset_calls.load(std::memory_order_relaxed);
   const uint64_t unread_calls = use->unread_calls.load(std::memory_order_relaxed);
-  // The calls of a connection that has ended get no more.
-  const int64_t open = counts.has_ended ? 0 : std::max<int64_t>(use->open_calls.load(std::memory_order_relaxed), 0);
+  int64_t open = std::max<int64_t>(use->open_calls.load(std::memory_order_relaxed), 0);
   const bool is_first = use->seen_ns_ == 0;
   const int64_t passed_ns = is_first ? 0 : now_ns - use->seen_ns_;
   const uint64_t intervals = static_cast<uint64_t>(std::max<int64_t>(passed_ns / limits_.interval_ns, 1));
@@ -86,7 +85,14 @@ void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int
   use->seen_acknowledged_ = counts.acknowledged;
   use->seen_served_ = served;
   use->seen_resets_ = resets;
-  use->excusable_ += (unread_calls - use->seen_unread_calls_) * kLargestPart * limits_.request_bytes_max;
+  uint64_t unread = unread_calls - use->seen_unread_calls_;
+  // The open calls of a connection that has ended will end unread, and are excused as such.
+  if (counts.has_ended) {
+    if (!use->has_ended_) unread += static_cast<uint64_t>(open);
+    open = 0;
+  }
+  use->has_ended_ = counts.has_ended;
+  use->excusable_ += unread * kLargestPart * limits_.request_bytes_max;
   use->excusable_ = std::min(use->excusable_, limits_.excused_bytes);
   use->seen_unread_calls_ = unread_calls;
   use->seen_ns_ = now_ns;

@@ -44,6 +44,7 @@ struct ConnectionUse {
   uint64_t fresh_ = 0;            // part of the balance beyond what is permitted, found by the last look
   uint64_t fresh_intervals_ = 0;  // in which it was received
   uint64_t excusable_ = 0;        // bytes that calls may have received in part
+  bool has_ended_ = false;        // at the last look
   bool is_seen_ = false;
 };
 

@@ -384,17 +384,12 @@ class Floods(unittest.TestCase):
     def check_short_floods_are_found(self, connect, linger_s, reads):
         """Floods by connections that end at once. `connect`: makes a connection to an address."""
         def is_barred():
-            try:
-                client = RawGrpcClient(daemon.grpc, connect=connect)
-            except OSError:
-                return True
-            with contextlib.closing(client):
+            with contextlib.suppress(OSError), contextlib.closing(RawGrpcClient(daemon.grpc, connect=connect)) as client:
                 if linger_s is not None:
                     client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, linger_s))
-                with contextlib.suppress(OSError):
-                    client.socket.sendall(client.frame(PING, 0, 0, bytes(8)) * 10_000)
-                    if reads:
-                        client.read_frame()
+                client.socket.sendall(client.frame(PING, 0, 0, bytes(8)) * 10_000)
+                if reads:
+                    client.read_frame()
             return daemon.metric('armature_connections_refused_total{reason="barred"}') > 0
 
         with ServingDaemon() as daemon:
@@ -420,6 +415,23 @@ class Floods(unittest.TestCase):
                     self.check_short_floods_are_found(None, linger_s, reads)
         with self.subTest("from one port"):
             self.check_short_floods_are_found(from_one_port, 0, True)
+
+    def test_the_end_of_a_connection_concerns_no_other_one(self):
+        """Descriptors of ended connections are used again while gRPC has yet to close theirs."""
+        with ServingDaemon() as daemon, contextlib.ExitStack() as stack:
+            before = daemon.metric("armature_grpc_connections")
+            clients = []
+            # Fewer than a connection may cancel.
+            for _ in range(100):
+                ending = [RawGrpcClient(daemon.grpc) for _ in range(4)]
+                for client in ending:
+                    client.socket.sendall(client.headers(ITEMS + "GetItem")[0])
+                    client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    client.close()
+                clients.append(stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc))))
+            for client in clients:
+                self.assertIsNotNone(client.read_frame())
+            self.assertTrue(wait_until(lambda: daemon.metric("armature_grpc_connections") == before + len(clients)))
 
     def check_goes_on(self, daemon, clients):
         """Calls for some looks of the guard."""

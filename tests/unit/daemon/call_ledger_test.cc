@@ -231,6 +231,26 @@ TEST_F(CallLedgerTest, CallsThatEndUnreadAreNoFlood) {
   ledger_.Add(answered.get());
 }
 
+TEST_F(CallLedgerTest, AConnectionFromThePortOfAnotherOneBesideItsCallHoldsNothing) {
+  const auto old = Call(kOne, CallPhase::kReading);
+  SweepAfter(0.1);
+  Receive(kOne, 20 * kMb);
+  SweepAfter(0.1);
+  table_.counts[kOne] = {.received = 10 * kMb, .received_before = 10 * kMb};
+  SweepAfter(0.1);
+  EXPECT_LT(budget_.held(), kMb);
+}
+
+TEST_F(CallLedgerTest, AnEarlySweepDoesNotLookForFloods) {
+  SweepAfter(0.1);
+  Receive(kOne, kMb);
+  SweepAfter(0.1);
+  for (int i = 0; i < 5; ++i) SweepAfter(0.01);
+  EXPECT_THAT(table_.barred, IsEmpty()) << "its call may not have begun";
+  SweepAfter(0.1);
+  EXPECT_THAT(table_.barred, ElementsAre(kOne));
+}
+
 TEST_F(CallLedgerTest, RefusesMessagesThatAreTooLarge) {
   const auto call = Call(kOne, CallPhase::kReading);
   EXPECT_TRUE(ledger_.Received(*call, 16'842'752).ok());
