@@ -32,8 +32,9 @@ void RecordStreamChange(const RowWrite& row, int64_t now_ms, store::WriteUnit* u
   if (!images.new_image.has_value() && !images.old_image.has_value()) {
     const model::ItemView item = after != nullptr ? after->view() : row.before->item;
     keys.bytes = model::PickAttributes(item, row.table().key_names);
-    keys.api_size = model::ApiSize(keys.view());
-    keys.compact_numbers = after != nullptr ? after->compact_numbers : row.before->compact_numbers;
+    const model::ItemMeasure measure = model::Measure(keys.view());
+    keys.api_size = measure.api_size;
+    keys.compact_numbers = measure.compact_numbers;
     keys_head = codec::StoredItemHead(keys);
     images.keys = {keys_head, keys.bytes};
   }

@@ -151,7 +151,9 @@ class Canonicalizer {
   absl::StatusOr<size_t> AppendValue(std::string_view wire, int depth);
 
   std::string TakeOutput() { return std::move(out_); }
+  // True if some of the numbers that were written are compact, even if a later entry of the same name replaced them.
   bool compact_numbers() const { return compact_numbers_; }
+  bool has_repeated() const { return has_repeated_; }
 
   // Depth of an item. Its values are at level one.
   static constexpr int kTopLevelDepth = 0;
@@ -188,6 +190,7 @@ class Canonicalizer {
   const ValueTexts texts_;
   std::string out_;
   bool compact_numbers_ = false;
+  bool has_repeated_ = false;
   std::vector<std::string_view> elements_;  // elements of the current set; sets do not nest
 };
 
@@ -246,6 +249,7 @@ void Canonicalizer::SortEntries(std::vector<WrittenEntry>* entries) {
     const bool repeated = i + 1 < entries->size() && (*entries)[i + 1].name == (*entries)[i].name;
     if (!repeated) (*entries)[kept++] = (*entries)[i];
   }
+  has_repeated_ = has_repeated_ || kept < entries->size();
   entries->resize(kept);
 }
 
@@ -462,7 +466,8 @@ absl::StatusOr<CanonicalItem> CanonicalizeEntries(std::string_view wire, bool pl
   CanonicalItem item;
   ARM_ASSIGN_OR_RETURN(item.api_size, canonicalizer.AppendTopLevel(wire));
   item.bytes = canonicalizer.TakeOutput();
-  item.compact_numbers = canonicalizer.compact_numbers();
+  item.compact_numbers =
+      canonicalizer.compact_numbers() && (!canonicalizer.has_repeated() || model::Measure(item.view()).compact_numbers);
   return item;
 }
 

@@ -11,9 +11,9 @@ namespace armature::model {
 
 // Items.
 inline constexpr size_t kItemSizeMaxBytes = 409'600;  // attribute names included
-// Canonical bytes of an item; ours. Canonical bytes of large items are at most ten times the API size, so no item that
+// Canonical bytes of an item; ours. Canonical bytes of large items are less than 13 times the API size, so no item that
 // keeps the limit of the API exceeds it: it bounds memory even if the two sizes are not as related as thought.
-inline constexpr size_t kItemEncodedMaxBytes = 4 << 20;
+inline constexpr size_t kItemEncodedMaxBytes = 13 * kItemSizeMaxBytes;
 inline constexpr size_t kAttributeNameMaxBytes = 65'535;
 inline constexpr size_t kKeyAttributeNameMaxBytes = 255;
 inline constexpr int kNestingDepthMax = 32;  // the top-level attribute counts as level one

@@ -37,6 +37,8 @@ namespace {
 constexpr size_t kBatchUnitsMax = 1024;
 constexpr size_t kBatchBytesMax = 4 << 20;
 constexpr int64_t kThrottleRetryMs = 50;
+// Time between attempts to store the last sequence after a batch has failed.
+constexpr absl::Duration kStoreAgain = absl::Milliseconds(200);
 
 size_t ByteSize(const std::vector<WriteUnit>& units) {
   size_t bytes = 0;
@@ -133,7 +135,8 @@ class Committer::BatchBuilder {
 
   // Adds the rows, counters, totals and last sequence of the whole batch. From then on RollBack undoes the totals in
   // memory.
-  void Finish() {
+  // Returns that sequence.
+  ChangeSequence Finish() {
     rows_.AddTo(&batch_);
     for (const auto& [place, counter] : counters_) {
       const auto& [family, key] = place;
@@ -154,6 +157,7 @@ class Committer::BatchBuilder {
     const ChangeSequence last = tickets_->last_taken();
     // A batch that failed has taken sequences, too, and later answers may name them.
     if (last != stored_sequence_) batch_.Put(db_->meta()->handle(), ToSlice(kSequenceKey), EncodeU64(last.value()));
+    return last;
   }
 
   void RollBack() {
@@ -250,6 +254,7 @@ Committer::~Committer() {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
     work_.SignalAll();
+    store_again_.Notify();
     sync_stop_.Notify();
   }
   write_thread_.join();
@@ -290,7 +295,9 @@ void Committer::Push(Load* load, Pending pending) {
   ++load->count;
   load->bytes += pending.bytes;
   queue_.push_back(std::move(pending));
-  if (writer_idle_) work_.Signal();
+  if (!writer_idle_) return;
+  work_.Signal();
+  store_again_.Notify();
 }
 
 std::optional<CommitEpoch> Committer::CommitAll(std::vector<WriteUnit> units, CommitCallback done,
@@ -360,8 +367,13 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
   const absl::MutexLock lock(&mutex_);
   while (queue_.empty() && !stopping_) {
     writer_idle_ = true;
-    work_.Wait(&mutex_);
+    if (unstored_.has_value()) {
+      store_again_.Until(&mutex_, MonotonicAfter(kStoreAgain));
+    } else {
+      work_.Wait(&mutex_);
+    }
     writer_idle_ = false;
+    if (unstored_.has_value()) break;
   }
   size_t units = 0;
   size_t bytes = 0;
@@ -414,8 +426,7 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
     }
     p.answer = ChangeSequence(next - 1);
   }
-  builder.Finish();
-  const ChangeSequence last = tickets_->last_taken();
+  const ChangeSequence last = builder.Finish();
   ARM_FAULT_POINT("committer.before_write");
   const int64_t start_ns = MonotonicNs();
   absl::Status status;
@@ -439,13 +450,31 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
   if (status.ok() && stream_batch.has_value()) stream_batch->Written();
   if (status.ok()) {
     builder.CountBacklogs();
-    stored_sequence_ = last;
+    NoteStored(last);
     index_changes_with_item_.fetch_add(builder.index_rows().added(), std::memory_order_relaxed);
     index_changes_logged_.fetch_add(builder.index_rows().logged(), std::memory_order_relaxed);
   }
-  if (records > 0) tickets_->Release(first);
+  if (records > 0) {
+    const bool holds = !status.ok() && !unstored_.has_value();
+    if (holds) unstored_ = first;
+    if (!holds) tickets_->Release(first);
+  }
   if (status.ok() && stream_batch.has_value()) stream_batch->Readable();
   if (status.ok() && !builder.tables().empty()) log_->NotifyAppended(builder.tables());
+}
+
+void Committer::NoteStored(ChangeSequence stored) {
+  stored_sequence_ = stored;
+  if (unstored_.has_value()) tickets_->Release(*unstored_);
+  unstored_.reset();
+}
+
+void Committer::StoreSequence() {
+  if (!unstored_.has_value() || !db_->space()->CheckEngine().ok()) return;
+  const bool syncs = options_.durability == Durability::kSync;
+  BatchBuilder builder(db_, tickets_, stored_sequence_, options_, syncs, BatchBuilder::SizeOf({}));
+  const ChangeSequence last = builder.Finish();
+  if (db_->Write(builder.batch(), syncs, "commit").ok()) NoteStored(last);
 }
 
 void Committer::AnswerUnwritten(std::vector<Pending>& pending) const {
@@ -453,7 +482,7 @@ void Committer::AnswerUnwritten(std::vector<Pending>& pending) const {
   const absl::Status known = db_->space()->CheckEngine();
   for (Pending& p : pending) {
     if (!p.answer.ok()) continue;
-    p.answer = tickets_->last_taken();
+    p.answer = tickets_->watermark();
     if (!known.ok()) p.answer = known;
   }
 }
@@ -475,9 +504,11 @@ void Committer::WriteLoop() {
   SetThreadName("arm-commit");
   while (true) {
     std::vector<Pending> batch = TakeBatch();
-    if (batch.empty()) break;
-    WriteBatch(batch);
+    if (batch.empty()) StoreSequence();
+    if (!batch.empty()) WriteBatch(batch);
     const absl::MutexLock lock(&mutex_);
+    if (batch.empty() && stopping_ && queue_.empty()) break;
+    if (batch.empty()) continue;
     finished_.push_back(std::move(batch));
     finished_work_.Signal();
   }
@@ -497,7 +528,11 @@ void Committer::CallbackLoop() {
       finished = std::move(finished_.front());
       finished_.pop_front();
     }
-    for (Pending& pending : finished) std::move(pending.done)(std::move(pending.answer));
+    for (Pending& pending : finished) {
+      std::move(pending.done)(std::move(pending.answer));
+      // Frees what it holds, perhaps a lock, before the others are answered.
+      pending.done = nullptr;
+    }
   }
 }
 

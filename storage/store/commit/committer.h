@@ -85,7 +85,8 @@ absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamil
 // that fails therefore fails all commits that are queued behind it, and begins a new epoch: a commit that was decided
 // on a value of an earlier epoch is refused, so nothing that builds on a failed write is ever written. A unit without
 // counters fails only together with its batch; a unit with counters may be refused alone, so nothing may be decided on
-// it before its answer.
+// it before its answer. Readers of changes get past the sequences of a failed batch when a later sequence is stored:
+// with the next batch, or alone once the engine takes writes again.
 //
 // Thread-safety: thread-safe.
 class Committer {
@@ -148,10 +149,15 @@ class Committer {
   absl::Status CheckEpoch(std::optional<CommitEpoch> decided_on) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Adds to the end of the queue.
   void Push(Load* load, Pending pending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Takes a batch from the queue. Empty if the committer stops and the queue is empty.
+  // Takes a batch from the queue. Empty if the committer stops and the queue is empty, or if StoreSequence is due.
   std::vector<Pending> TakeBatch();
   // Writes the commits of `pending` that pass their checks. Sets the answers of all.
   void WriteBatch(std::vector<Pending>& pending);
+  // Stores the last sequence, and returns the ticket of the failed batch. Until then readers do not get past it: a
+  // restart would hand out its sequences again, and whoever reads on from there would miss the changes that got them.
+  void StoreSequence();
+  // The sequences up to `stored` are on the disk.
+  void NoteStored(ChangeSequence stored);
   // Answers a batch that writes nothing.
   void AnswerUnwritten(std::vector<Pending>& pending) const;
   // Begins a new epoch after `failure`, and moves the queue to the end of `pending`, answered with it.
@@ -162,10 +168,13 @@ class Committer {
   SequenceTickets* const tickets_;
   ChangeLog* const log_;
   StreamLog* const streams_;
-  ChangeSequence stored_sequence_;  // of the last batch that was written; for the writing thread
+  // For the writing thread.
+  ChangeSequence stored_sequence_;          // of the last batch that was written
+  std::optional<ChangeSequence> unstored_;  // ticket of the first batch that has failed since
 
   mutable absl::Mutex mutex_;
   absl::CondVar work_;
+  MonotonicWait store_again_;  // in place of `work_` while there is an unstored ticket
   absl::CondVar finished_work_;
   MonotonicWait sync_stop_;
   std::deque<Pending> queue_ ABSL_GUARDED_BY(mutex_);

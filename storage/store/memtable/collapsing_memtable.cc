@@ -12,6 +12,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <random>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -147,6 +148,19 @@ class Fingers {
   const size_t count_;
 };
 
+// A client that knows the heights can give all rows of a partition the least one, and make them slow to search.
+uint64_t SeedOfHeights() {
+  static const uint64_t kSecret = [] {
+    std::random_device device;
+    return uint64_t{device()} << 32 | device();
+  }();
+  static std::atomic<uint64_t> memtables = 0;
+  uint64_t seed = kSecret + 0x9E3779B97F4A7C15 * memtables.fetch_add(1, std::memory_order_relaxed);
+  seed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9;
+  seed = (seed ^ (seed >> 27)) * 0x94D049BB133111EB;
+  return (seed ^ (seed >> 31)) | 1;
+}
+
 // One thread writes at a time, and any number read.
 class CollapsingMemtable final : public rocksdb::MemTableRep {
  public:
@@ -231,7 +245,7 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
   std::atomic<int> height_ = 1;
   std::atomic<Fingers*> fingers_ = nullptr;
   size_t rows_to_fingers_ = kFingersMin;  // number of new rows until there are more fingers
-  uint64_t random_ = 0x9E3779B97F4A7C15;
+  uint64_t random_ = SeedOfHeights();
   std::array<Node*, kHeightMax> before_{};  // the nodes in front of the one that is inserted, by level
   std::deque<Node*> overwriting_;           // nodes with an older version behind them, in the order of their writes
   size_t next_drop_ = kOverwrittenMin;

@@ -333,6 +333,16 @@ TEST(CanonicalizeExpressionValues, LeavesTheNamesToTheCaller) {
   EXPECT_EQ(model::ItemView(values->bytes).Find("")->scalar(), "x");
 }
 
+TEST(CanonicalizeItem, AReplacedEntryLeavesNoTrace) {
+  const std::string plain = Item({{"a", S("x")}});
+  const std::string replaced = Item({{"a", N("1e125")}}) + plain;
+  const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(replaced);
+  ASSERT_TRUE(item.ok()) << item.status();
+  EXPECT_EQ(item->bytes, CanonicalizeItem(plain)->bytes);
+  EXPECT_FALSE(item->compact_numbers);
+  EXPECT_TRUE(CanonicalizeItem(Item({{"b", N("1e125")}}) + replaced)->compact_numbers);
+}
+
 TEST(IsValidUtf8, AcceptsExactlyWhatIsWellFormed) {
   const std::string kGood[] = {"",
                                "ascii",

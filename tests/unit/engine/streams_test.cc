@@ -11,6 +11,8 @@
 
 #include "engine/streams/stream_ops.h"
 #include "engine/tables/table_settings.h"
+#include "storage/codec/stored_item.h"
+#include "storage/codec/stream_codec.h"
 #include "storage/model/table_name.h"
 #include "storage/store/stream/stream_keeper.h"
 #include "storage/store/stream/stream_log.h"
@@ -146,6 +148,26 @@ TEST_F(StreamsTest, EachViewHasItsImages) {
       EXPECT_EQ(changes[i].api_size, 7 + 10 * (has_new ? 1 : 0) + 10 * (has_old ? 1 : 0)) << "pk, a, sk, 1; v and 2";
     }
   }
+}
+
+TEST_F(StreamsTest, KeysAreStoredAsTheItemThatTheyAre) {
+  Create("KEYS_ONLY");
+  ASSERT_TRUE(Put("a", {{"v", N("1e125")}}).ok());
+  const store::StreamLog& streams = engine_.database().streams();
+  const StreamId stream = streams.StreamsOf(kTable).at(0).id;
+  int records = 0;
+  for (const ShardRange& shard : Shards(Arn())) {
+    const auto read = streams.Read(shard.key.segment, stream, shard.key.slot, ChangeSequence(0),
+                                   [&](ChangeSequence, std::string_view bytes) -> absl::StatusOr<bool> {
+                                     ++records;
+                                     const auto record = codec::ParseStreamRecord(bytes);
+                                     EXPECT_TRUE(record.ok() && record->keys.has_value());
+                                     EXPECT_FALSE(codec::ParseStoredItem(*record->keys)->compact_numbers);
+                                     return true;
+                                   });
+    EXPECT_TRUE(read.ok()) << read.status();
+  }
+  EXPECT_EQ(records, 1);
 }
 
 TEST_F(StreamsTest, WritesThatChangeNothingMakeNoRecord) {

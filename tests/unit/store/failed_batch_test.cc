@@ -24,10 +24,14 @@ namespace armature::store::failed_batch_test {
 class FailedBatchTest : public testing::Test {
  protected:
   void SetUp() override {
-    DatabaseOptions options = TestOptions(dir_.path("data"));
-    options.durability = Durability::kSync;
-    database_ = OpenDatabase(options);
+    options_.durability = Durability::kSync;
+    database_ = OpenDatabase(options_);
     snapshot_ = CreateActive(database_.get(), PlainTable("t"));
+  }
+
+  void SetUpAgain() {
+    database_ = OpenDatabase(options_);
+    snapshot_ = database_->catalog();
   }
 
   WriteUnit PutUnit(std::string_view key) const {
@@ -38,6 +42,7 @@ class FailedBatchTest : public testing::Test {
   std::string Value(std::string_view key) const { return ValueOf(*database_, snapshot_->Find("t")->data, key); }
 
   const test::TempDir dir_;
+  DatabaseOptions options_ = TestOptions(dir_.path("data"));
   std::unique_ptr<Database> database_;
   std::shared_ptr<const CatalogSnapshot> snapshot_;
 };
@@ -93,6 +98,63 @@ TEST_F(FailedBatchTest, NothingIsWrittenThatWasDecidedOnItLater) {
   EXPECT_EQ(Value("after"), "v");
   EXPECT_EQ(Value("late"), "(none)");
   for (int i = 0; i < kCommits; ++i) EXPECT_EQ(Value("k" + std::to_string(i)), "(none)");
+}
+
+class FailedSequencesTest : public FailedBatchTest {
+ protected:
+  WriteUnit RecordUnit(std::string_view key) const {
+    WriteUnit unit = PutUnit(key);
+    unit.SetChangeRecord(snapshot_->Find("t")->descriptor.id, "record");
+    return unit;
+  }
+  uint64_t Watermark() const { return database_->change_log().watermark().value(); }
+  uint64_t LastTaken() const { return database_->change_log().last_taken().value(); }
+  void Fail() {
+    resume_test::no_room_to_sync = true;
+    EXPECT_FALSE(CommitAndWait(database_.get(), RecordUnit("lost")).ok());
+  }
+};
+
+TEST_F(FailedSequencesTest, AreNotReachedBeforeARestartWouldKnowThem) {
+  ASSERT_TRUE(CommitAndWait(database_.get(), RecordUnit("before")).ok());
+  const uint64_t before = Watermark();
+  Fail();
+  EXPECT_EQ(Watermark(), before);
+  EXPECT_GT(LastTaken(), before);
+  // Stored without a further commit, once the engine takes writes again.
+  resume_test::no_room_to_sync = false;
+  ASSERT_TRUE(Eventually([&] { return Watermark() > before; }));
+  const uint64_t reached = Watermark();
+  EXPECT_EQ(reached, LastTaken());
+  database_.reset();
+  SetUpAgain();
+  EXPECT_GE(LastTaken(), reached);
+}
+
+TEST_F(FailedSequencesTest, AreHandedOutAgainIfTheProcessEndsBefore) {
+  ASSERT_TRUE(CommitAndWait(database_.get(), RecordUnit("before")).ok());
+  Fail();
+  Fail();
+  const uint64_t reached = Watermark();
+  database_.reset();
+  resume_test::no_room_to_sync = false;
+  SetUpAgain();
+  const absl::StatusOr<ChangeSequence> next = CommitAndWait(database_.get(), RecordUnit("after"));
+  ASSERT_TRUE(next.ok()) << next.status();
+  EXPECT_GT(next->value(), reached) << "whoever reads on from there finds it";
+  EXPECT_EQ(Value("lost"), "(none)");
+}
+
+TEST_F(FailedSequencesTest, TheNextCommitGetsPastThem) {
+  ASSERT_TRUE(CommitAndWait(database_.get(), RecordUnit("before")).ok());
+  Fail();
+  resume_test::no_room_to_sync = false;
+  absl::StatusOr<ChangeSequence> next = absl::UnknownError("");
+  ASSERT_TRUE(Eventually([&] {
+    next = CommitAndWait(database_.get(), RecordUnit("after"));
+    return next.ok();
+  }));
+  EXPECT_EQ(Watermark(), next->value());
 }
 
 }  // namespace armature::store::failed_batch_test
