@@ -326,8 +326,6 @@ void ConnectionAcceptor::BarNetwork(const PeerNetwork& network) {
   const int64_t now_ns = CoarseNowNs();
   absl::erase_if(barred_, [&](const auto& each) { return each.second.until_ns + kBarMaxNs < now_ns; });
   Barred& barred = barred_[network];
-  // All connections of a flood count once.
-  if (now_ns < barred.until_ns) return;
   barred.for_ns = std::clamp(barred.for_ns * 2, kBarMinNs, kBarMaxNs);
   barred.until_ns = now_ns + barred.for_ns;
 }
