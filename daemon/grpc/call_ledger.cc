@@ -180,16 +180,20 @@ void CallLedger::BreakCancelling(ConnectionTable* table) {
 
 void CallLedger::BreakFlooding(int64_t now_ns, ConnectionTable* table) {
   // A sweep may come early, and bytes whose call has not begun would be looked at twice.
-  if (now_ns - flood_look_ns_ < absl::ToInt64Nanoseconds(kInterval)) return;
-  if (sweeps_to_look_ > 0) {
+  const bool is_early = now_ns - flood_look_ns_ < absl::ToInt64Nanoseconds(kInterval);
+  if (!is_early && sweeps_to_look_ > 0) {
     --sweeps_to_look_;
     return;
   }
-  flood_look_ns_ = now_ns;
-  sweeps_to_look_ = table->connections() / kLooksPerSweep;
   guard_.BeginLook(now_ns);
-  table->LookAtAll(
-      [this, now_ns](const std::string& peer, const TransferCounts& counts) { guard_.Look(peer, counts, now_ns); });
+  if (is_early) {
+    guard_.LookAtResets();
+  } else {
+    flood_look_ns_ = now_ns;
+    sweeps_to_look_ = table->connections() / kLooksPerSweep;
+    table->LookAtAll(
+        [this, now_ns](const std::string& peer, const TransferCounts& counts) { guard_.Look(peer, counts, now_ns); });
+  }
   for (const std::string& peer : guard_.EndLook()) {
     if (!table->Bar(peer)) continue;
     LOG_EVERY_N(WARNING, kLogCallsEvery)

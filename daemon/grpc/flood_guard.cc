@@ -41,6 +41,7 @@ uint64_t FloodGuard::Unfinished(const ConnectionUse& use, uint64_t received) {
 
 void FloodGuard::BeginLook(int64_t now_ns) {
   suspects_.clear();
+  looks_at_all_ = true;
   for (auto& [network, excused] : excused_) GiveBack(now_ns, &excused);
   absl::erase_if(excused_, [](const auto& each) { return each.second.bytes == 0; });
 }
@@ -115,9 +116,24 @@ void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int
   use->fresh_intervals_ = std::min(intervals + carried, kCarriedMax);
   use->fresh_ = excess - proven;
   use->balance_ -= proven;
-  const uint64_t bytes = rate + reset_bytes / intervals;
-  if (bytes == 0) return;
-  suspects_.push_back({peer, *network, bytes, bytes > limits_.connection_bytes});
+  AddSuspect(peer, *network, rate + reset_bytes / intervals);
+}
+
+void FloodGuard::AddSuspect(const std::string& peer, const PeerNetwork& network, uint64_t bytes) {
+  if (bytes > 0) suspects_.push_back({peer, network, bytes, bytes > limits_.connection_bytes});
+}
+
+void FloodGuard::LookAtResets() {
+  looks_at_all_ = false;
+  for (Shard& shard : shards_) {
+    const absl::MutexLock lock(&shard.mutex);
+    for (const auto& [peer, use] : shard.uses) {
+      const uint64_t resets = use->reset_calls.load(std::memory_order_relaxed);
+      const uint64_t bytes = (resets - std::exchange(use->seen_resets_, resets)) * kResetBytes;
+      const std::optional<PeerNetwork> network = bytes == 0 ? std::nullopt : NetworkOf(std::string_view(peer));
+      if (network.has_value()) AddSuspect(peer, *network, bytes);
+    }
+  }
 }
 
 std::vector<std::string> FloodGuard::EndLook() {
@@ -139,6 +155,7 @@ std::vector<std::string> FloodGuard::EndLook() {
     if (suspect.is_over || is_part) flooders.push_back(std::move(suspect.peer));
   }
   suspects_.clear();
+  if (!looks_at_all_) return flooders;
   for (Shard& shard : shards_) {
     const absl::MutexLock lock(&shard.mutex);
     absl::erase_if(shard.uses, [](const auto& each) { return !std::exchange(each.second->is_seen_, false); });

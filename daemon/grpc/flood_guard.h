@@ -102,7 +102,10 @@ class FloodGuard {
   // Begins a look at all connections. Look is called for each, then EndLook.
   void BeginLook(int64_t now_ns);
   void Look(const std::string& peer, const TransferCounts& counts, int64_t now_ns);
-  // Returns the peers of the connections that flood, and forgets the connections that were not looked at.
+  // In place of Look for each: looks at the calls that were reset, and not at bytes. For looks that come early, when
+  // bytes may belong to calls that have not begun.
+  void LookAtResets();
+  // Returns the peers of the connections that flood. After Look, forgets the connections that were not looked at.
   std::vector<std::string> EndLook();
 
  private:
@@ -110,6 +113,7 @@ class FloodGuard {
     absl::Mutex mutex;
     absl::flat_hash_map<std::string, std::shared_ptr<ConnectionUse>> uses ABSL_GUARDED_BY(mutex);
   };
+  void AddSuspect(const std::string& peer, const PeerNetwork& network, uint64_t bytes);
   // A connection that receives more than it asks for.
   struct Suspect {
     std::string peer;
@@ -129,6 +133,7 @@ class FloodGuard {
   const Limits limits_;
   std::array<Shard, 16> shards_;
   std::vector<Suspect> suspects_;
+  bool looks_at_all_ = true;
   absl::flat_hash_map<PeerNetwork, Excused> excused_;
 };
 

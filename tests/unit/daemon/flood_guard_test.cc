@@ -138,6 +138,20 @@ TEST_F(FloodGuardTest, ResetCallsAreAFlood) {
   EXPECT_THAT(Look(), ElementsAre(kOne));
 }
 
+TEST_F(FloodGuardTest, AnEarlyLookFindsResetsAndNothingElse) {
+  Connect(kOne);
+  Receive(kOne, 200 * kKb);
+  EXPECT_THAT(Look(), IsEmpty());
+  for (const uint64_t resets : {0, 500, 600}) {
+    guard_.UseOf(kOne)->reset_calls += resets;
+    guard_.BeginLook(now_ns_);
+    guard_.LookAtResets();
+    EXPECT_THAT(guard_.EndLook(), SizeIs(resets == 600 ? 1 : 0)) << resets;
+  }
+  Receive(kOne, 200 * kKb);
+  EXPECT_THAT(Look(), ElementsAre(kOne)) << "the early looks have changed nothing";
+}
+
 TEST_F(FloodGuardTest, ACallThatEndsUnreadExcusesWhatHasArrivedOfIt) {
   Connect(kOne);
   Receive(kOne, 15 * kMb);
