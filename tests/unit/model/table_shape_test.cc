@@ -9,6 +9,7 @@
 
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
+#include "storage/model/limits.h"
 #include "tests/unit/model/table_definition_cases.h"
 
 namespace armature::model::table_shape_test {
