@@ -1,10 +1,13 @@
 #include "daemon/auth/authenticator.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
+#include "daemon/auth/canonical_request.h"
 #include "daemon/auth/crypto.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
@@ -22,6 +25,13 @@ struct IdAndSecret {
   std::string id;
   std::string secret;
 };
+
+bool HasSessionToken(const HttpRequest& request) {
+  if (request.Find("x-amz-security-token") != nullptr) return true;
+  const std::vector<QueryParameter> query = QueryOf(request.target);
+  return std::any_of(query.begin(), query.end(),
+                     [](const QueryParameter& each) { return each.name == "X-Amz-Security-Token"; });
+}
 
 std::optional<IdAndSecret> ParseBasic(std::string_view authorization) {
   if (authorization.size() > kAuthorizationBytesMax || !absl::StartsWithIgnoreCase(Av(authorization), Av(kBasic))) {
@@ -107,6 +117,9 @@ Authenticator::Result Authenticator::AuthenticateRequest(const HttpRequest& requ
         // A hash cannot verify a signature: for signatures the key does not exist.
         return key == nullptr || key->secret.empty() ? nullptr : &key->secret;
       });
+  // Keys of the credentials file are for good, and sessions are not ours. As the service, whose answer this is
+  // (captured in September 2026); a guess of a secret is none of it.
+  if (outcome.status.ok() && HasSessionToken(request)) return InvalidSessionTokenError();
   if (outcome.status.ok()) return key->access;
   *hold = Failed(outcome.failure, request.peer, outcome.key_id, now);
   return outcome.status;

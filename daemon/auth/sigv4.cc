@@ -194,7 +194,7 @@ absl::Status SigV4Verifier::CheckTime(const Fields& fields, absl::Time now) cons
 absl::Status SigV4Verifier::CheckScope(const Fields& fields, const Scope& scope) const {
   std::vector<std::string> faults;
   if (options_.region.empty() ? !LooksLikeRegion(scope.region) : scope.region != options_.region) {
-    faults.push_back(Cat("Credential should be scoped to a valid region, not '", scope.region, "'. "));
+    faults.emplace_back("Credential should be scoped to a valid region. ");
   }
   if (scope.service != options_.service) {
     faults.push_back(Cat("Credential should be scoped to correct service: '", options_.service, "'. "));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -19,13 +20,17 @@ constexpr int kGzipFormat = 16;  // added to the window's bits
 constexpr int kMemoryLevel = 8;
 constexpr size_t kPieceBytes = 64 << 10;
 
-// The weight in "gzip;q=0.5"; 1 without one, 0 if it is malformed.
-double Weight(std::string_view parameters) {
-  const std::string_view text = Sv(absl::StripAsciiWhitespace(Av(parameters)));
-  if (text.empty()) return 1;
+constexpr std::string_view kGzipMagic = "\x1f\x8b";
+
+// The weight of an entry such as "gzip;q=0.5", which the text behind its first "q=" states. 1 without one, or if it is
+// no number; 0 or less: not acceptable.
+double Weight(std::string_view entry) {
+  const size_t found = entry.find("q=");
+  if (found == std::string_view::npos) return 1;
+  const std::string_view rest = entry.substr(found + 2);
   double weight = 0;
-  if (!absl::StartsWithIgnoreCase(Av(text), "q=") || !absl::SimpleAtod(Av(text.substr(2)), &weight)) return 0;
-  return weight >= 0 && weight <= 1 ? weight : 0;
+  if (!absl::SimpleAtod(Av(rest.substr(0, rest.find(';'))), &weight) || std::isnan(weight)) return 1;
+  return std::min(weight, 1.0);
 }
 
 Bytef* Bytes(const char* text) { return reinterpret_cast<Bytef*>(const_cast<char*>(text)); }
@@ -45,23 +50,48 @@ std::string_view CodingName(ContentCoding coding) {
 }
 
 ContentCoding ChooseCoding(std::string_view accept_encoding) {
-  double gzip = -1;
-  double deflate = -1;
+  struct Offer {
+    ContentCoding coding;
+    bool named = false;
+    double weight = 0;
+    size_t place = 0;  // of the entry with this weight
+  };
+  std::array<Offer, 2> offers = {Offer{ContentCoding::kGzip}, Offer{ContentCoding::kDeflate}};
   double others = 0;
+  size_t place = 0;
   for (const absl::string_view member : absl::StrSplit(Av(accept_encoding), ',')) {
-    const std::string_view whole = Sv(member);
-    const size_t semicolon = std::min(whole.find(';'), whole.size());
-    const absl::string_view name = absl::StripAsciiWhitespace(Av(whole.substr(0, semicolon)));
-    const double weight = semicolon == whole.size() ? 1 : Weight(whole.substr(semicolon + 1));
-    if (absl::EqualsIgnoreCase(name, "gzip")) gzip = weight;
-    if (absl::EqualsIgnoreCase(name, "deflate")) deflate = weight;
-    if (name == "*") others = weight;
+    ++place;
+    const std::string_view entry = Sv(member);
+    const absl::string_view name = absl::StripAsciiWhitespace(Av(entry.substr(0, entry.find(';'))));
+    if (name == "*") others = std::max(others, Weight(entry));
+    for (Offer& offer : offers) {
+      if (!absl::EqualsIgnoreCase(name, Av(CodingName(offer.coding)))) continue;
+      offer.named = true;
+      const double weight = Weight(entry);
+      if (weight <= offer.weight) continue;
+      offer.weight = weight;
+      offer.place = place;
+    }
   }
-  // A coding that is not named has the weight of "*".
-  if (gzip < 0) gzip = others;
-  if (deflate < 0) deflate = others;
-  if (gzip <= 0 && deflate <= 0) return ContentCoding::kIdentity;
-  return gzip >= deflate ? ContentCoding::kGzip : ContentCoding::kDeflate;
+  ++place;
+  for (Offer& offer : offers) {
+    if (offer.named) continue;
+    offer.weight = others;
+    offer.place = place;
+  }
+  const auto& [gzip, deflate] = offers;
+  if (gzip.weight <= 0 && deflate.weight <= 0) return ContentCoding::kIdentity;
+  if (gzip.weight != deflate.weight) return gzip.weight > deflate.weight ? gzip.coding : deflate.coding;
+  return gzip.place <= deflate.place ? gzip.coding : deflate.coding;
+}
+
+std::optional<ContentCoding> CodingNamed(std::string_view name) {
+  const absl::string_view trimmed = absl::StripAsciiWhitespace(Av(name));
+  if (trimmed.empty() || absl::EqualsIgnoreCase(trimmed, "identity")) return ContentCoding::kIdentity;
+  for (const ContentCoding coding : {ContentCoding::kGzip, ContentCoding::kDeflate}) {
+    if (absl::EqualsIgnoreCase(trimmed, Av(CodingName(coding)))) return coding;
+  }
+  return std::nullopt;
 }
 
 std::string Compress(std::string_view text, ContentCoding coding) {
@@ -79,13 +109,14 @@ std::string Compress(std::string_view text, ContentCoding coding) {
   return compressed;
 }
 
-InflateResult InflateGzip(std::string_view gzip, size_t bytes_max, absl::FunctionRef<bool(size_t)> has_room,
-                          std::string* text) {
+InflateResult Inflate(std::string_view compressed, ContentCoding coding, size_t bytes_max,
+                      absl::FunctionRef<bool(size_t)> has_room, std::string* text) {
   text->clear();
   z_stream stream = {};
-  if (inflateInit2(&stream, kWindowBits + kGzipFormat) != Z_OK) return InflateResult::kTooLarge;
-  stream.next_in = Bytes(gzip.data());
-  stream.avail_in = static_cast<uInt>(gzip.size());
+  const bool is_gzip = coding == ContentCoding::kGzip;
+  if (inflateInit2(&stream, is_gzip ? kWindowBits + kGzipFormat : kWindowBits) != Z_OK) return InflateResult::kNoRoom;
+  stream.next_in = Bytes(compressed.data());
+  stream.avail_in = static_cast<uInt>(compressed.size());
   std::array<char, kPieceBytes> piece;
   InflateResult result = InflateResult::kMalformed;
   for (;;) {
@@ -102,12 +133,13 @@ InflateResult InflateGzip(std::string_view gzip, size_t bytes_max, absl::Functio
       result = InflateResult::kNoRoom;
       break;
     }
-    if (status == Z_STREAM_END && stream.avail_in == 0) {
-      result = InflateResult::kOk;
+    if (status == Z_STREAM_END) {
+      const std::string_view rest = compressed.substr(compressed.size() - stream.avail_in);
+      if (is_gzip && rest.starts_with(kGzipMagic) && inflateReset(&stream) == Z_OK) continue;  // another member
+      if (rest.empty() || is_gzip) result = InflateResult::kOk;
       break;
     }
-    if (status == Z_STREAM_END && inflateReset(&stream) == Z_OK) continue;  // another member
-    if (status != Z_OK) break;                                              // includes a missing end
+    if (status != Z_OK) break;  // includes a missing end
   }
   inflateEnd(&stream);
   return result;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,19 +18,26 @@ enum class ContentCoding : uint8_t { kIdentity, kGzip, kDeflate };
 // "gzip", "deflate"; empty for kIdentity.
 std::string_view CodingName(ContentCoding coding);
 
-// The coding of the answer among those offered by `accept_encoding` (the header's value, with weights). Gzip wins a
-// tie. Malformed elements are not counted as offers.
+// The coding of the answer among those offered by `accept_encoding` (the value of the first such header, with weights).
+// Follows the service, as captured in August 2026, where it differs from the standard: the first coding listed wins a
+// tie, the best of repeated names counts, "*" comes after the codings that are named, and a weight that is no number
+// is 1.
 ContentCoding ChooseCoding(std::string_view accept_encoding);
+
+// The coding that a request's header Content-Encoding names; nullopt for one that is not served.
+std::optional<ContentCoding> CodingNamed(std::string_view name);
 
 // `text` in `coding`, which must not be kIdentity; fast rather than small. Empty if memory is short.
 std::string Compress(std::string_view text, ContentCoding coding);
 
 enum class InflateResult : uint8_t { kOk, kMalformed, kTooLarge, kNoRoom };
 
-// Decompresses `gzip`, one or more gzip members. Stops at `bytes_max`, whatever size is claimed, and as soon as
-// `has_room(size of the text so far)` is false.
-InflateResult InflateGzip(std::string_view gzip, size_t bytes_max, absl::FunctionRef<bool(size_t)> has_room,
-                          std::string* text);
+// Decompresses `compressed`, which has `coding`: one or more gzip members, or one zlib stream; never kIdentity. Stops
+// at `bytes_max`, whatever size is claimed, and as soon as `has_room(size of the text so far)` is false. As in the
+// service, bytes behind a gzip member that do not begin another one are ignored, and bytes behind a zlib stream are
+// malformed.
+InflateResult Inflate(std::string_view compressed, ContentCoding coding, size_t bytes_max,
+                      absl::FunctionRef<bool(size_t)> has_room, std::string* text);
 
 }  // namespace armature::daemon
 

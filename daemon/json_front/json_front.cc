@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -30,12 +31,15 @@ constexpr std::string_view kPlainJson = "application/json";
 // Bodies of errors before an operation starts, byte by byte as documented.
 constexpr std::string_view kNotFound = "<UnknownOperationException/>\n";
 constexpr std::string_view kNotJson = R"({"__type":"com.amazon.coral.service#SerializationException"})";
+// The service answers so to a body that it cannot inflate (captured in August 2026).
+constexpr std::string_view kNotInflated = R"({"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError",)"
+                                          R"("message":"Internal server error"})";
 constexpr std::string_view kUnavailable = R"({"__type":"com.amazonaws.dynamodb.v20120810#ServiceUnavailable",)"
                                           R"("message":"The server cannot take the request now; try again later."})";
 
 constexpr char kPreflightSeconds[] = "172800";
 // Headers of answers that browsers hide from pages by default.
-constexpr char kExposedHeaders[] = "x-amzn-RequestId, x-amz-crc32, x-armature-change-sequence";
+constexpr char kExposedHeaders[] = "x-amzn-RequestId, x-amz-crc32, x-amz-retry-after, x-armature-change-sequence";
 
 // "text/html; charset=utf-8" without the part after the semicolon.
 std::string_view MediaType(const HttpRequest& request) {
@@ -80,6 +84,14 @@ void AllowOrigin(const std::string* origin, HttpResponse* response) {
   response->headers.emplace_back("Access-Control-Allow-Origin", *origin);
   response->headers.emplace_back("Access-Control-Expose-Headers", kExposedHeaders);
   response->headers.emplace_back("Vary", "Origin");
+}
+
+// For clients that wait as long as a throttled answer says: milliseconds, as retry_after_ms over gRPC.
+void AddRetryAfter(const absl::Status& error, HttpResponse* response) {
+  if (error.ok()) return;
+  const std::optional<ApiError> api_error = GetApiError(error);
+  if (!api_error.has_value() || api_error->retry_after_ms <= 0) return;
+  response->headers.emplace_back("x-amz-retry-after", std::to_string(api_error->retry_after_ms));
 }
 
 void Echo(const HttpRequest& request, std::string_view from, std::string_view to, HttpResponse* response) {
@@ -129,14 +141,10 @@ absl::Status ReadSequence(const HttpRequest& request, uint64_t* sequence) {
   return ValidationError("The header x-armature-at-least-sequence must be a decimal number of at most 64 bits");
 }
 
-bool IsGzip(const HttpRequest& request) {
+// The coding of the body; nullopt if it is not served.
+std::optional<ContentCoding> BodyCoding(const HttpRequest& request) {
   const std::string* const header = request.Find("content-encoding");
-  return header != nullptr && absl::EqualsIgnoreCase(*header, "gzip");
-}
-
-bool HasOtherCoding(const HttpRequest& request) {
-  const std::string* const header = request.Find("content-encoding");
-  return header != nullptr && !header->empty() && !absl::EqualsIgnoreCase(*header, "identity") && !IsGzip(request);
+  return header == nullptr ? ContentCoding::kIdentity : CodingNamed(*header);
 }
 
 // `error`: the error of the answer, for counters.
@@ -155,6 +163,8 @@ bool OnlyReads(std::string_view operation) {
   return std::find(std::begin(kReads), std::end(kReads), operation) != std::end(kReads);
 }
 
+// Counted as the client's fault, whatever the status says.
+JsonAnswer NotInflated() { return Plain(500, kNotInflated, SerializationError("")); }
 JsonAnswer NotJson() { return Plain(400, kNotJson, SerializationError("")); }
 JsonAnswer Unavailable() { return Plain(503, kUnavailable, ServiceUnavailableError("")); }
 
@@ -222,13 +232,15 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   if (const absl::Status status = Admit(&admitted, &hold); !status.ok()) {
     return Refuse(admitted, status, hold, std::move(exchange));
   }
-  if (admitted.request.body.empty() || HasOtherCoding(admitted.request)) {
-    return Finish(std::move(exchange), NotJson());
+  const std::optional<ContentCoding> coding = BodyCoding(admitted.request);
+  const bool is_plain = coding == ContentCoding::kIdentity;
+  if (!coding.has_value() || admitted.request.body.empty()) {
+    return Finish(std::move(exchange), is_plain ? NotJson() : NotInflated());
   }
   if (exchange.only_reads && operation != "GetItem" && !HasRoom(admitted.request.client, kLargeAnswerBytes)) {
     return Finish(std::move(exchange), Unavailable());
   }
-  if (IsGzip(admitted.request)) return Inflate(std::move(admitted), std::move(exchange));
+  if (!is_plain) return InflateBody(std::move(admitted), std::move(exchange), *coding);
   Call(std::move(admitted), std::move(exchange));
 }
 
@@ -259,7 +271,7 @@ void JsonFront::Refuse(const Admitted& admitted, const absl::Status& status, abs
   });
 }
 
-void JsonFront::Inflate(Admitted admitted, Exchange exchange) {
+void JsonFront::InflateBody(Admitted admitted, Exchange exchange, ContentCoding coding) {
   // Shared with the task: a refused task is left untouched, but its captures cannot be accessed.
   struct Work {
     Admitted admitted;
@@ -276,22 +288,22 @@ void JsonFront::Inflate(Admitted admitted, Exchange exchange) {
     share->Set(bytes);
     return true;
   };
-  Task task = [this, work, grow] {
+  Task task = [this, work, grow, coding] {
     std::string body;
     if (stopping_) return Finish(std::move(work->exchange), Unavailable());
     const auto has_room = [&](size_t bytes) { return grow(*work, bytes); };
-    switch (InflateGzip(work->admitted.request.body, options_.body_bytes_max, has_room, &body)) {
+    switch (Inflate(work->admitted.request.body, coding, options_.body_bytes_max, has_room, &body)) {
       case InflateResult::kOk:
         break;
       case InflateResult::kMalformed:
-        return Finish(std::move(work->exchange), NotJson());
+        return Finish(std::move(work->exchange), NotInflated());
       case InflateResult::kNoRoom:
         return Finish(std::move(work->exchange), Unavailable());
       case InflateResult::kTooLarge:
         work->exchange.counted.Finish(SerializationError(""), work->exchange.request_id);
         return std::move(work->exchange.done)(Refuse(413));
     }
-    if (body.empty()) return Finish(std::move(work->exchange), NotJson());
+    if (body.empty()) return Finish(std::move(work->exchange), NotInflated());
     work->admitted.request.body = std::move(body);
     Call(std::move(work->admitted), std::move(work->exchange));
   };
@@ -325,6 +337,7 @@ void JsonFront::Finish(Exchange exchange, JsonAnswer answer) {
   response.only_reads = exchange.only_reads;
   response.headers.emplace_back("Content-Type", exchange.content_type);
   AllowOrigin(exchange.origin, &response);
+  AddRetryAfter(answer.error, &response);
   if (answer.change_sequence != 0) {
     response.headers.emplace_back("x-armature-change-sequence", std::to_string(answer.change_sequence));
   }

@@ -15,6 +15,7 @@
 #include "daemon/http/http_message.h"
 #include "daemon/http/site_rules.h"
 #include "daemon/json/json_api.h"
+#include "daemon/json_front/content_coding.h"
 #include "daemon/net/memory_budget.h"
 #include "daemon/telemetry/request_stats.h"
 #include "storage/base/thread_pool.h"
@@ -74,7 +75,7 @@ class JsonFront final : public HttpHandler {
   bool HasRoom(const BudgetClient& client, size_t bytes) const;
   absl::Status Admit(Admitted* admitted, absl::Duration* hold) const;
   void Refuse(const Admitted& admitted, const absl::Status& status, absl::Duration hold, Exchange exchange);
-  void Inflate(Admitted admitted, Exchange exchange);
+  void InflateBody(Admitted admitted, Exchange exchange, ContentCoding coding);
   void Call(Admitted admitted, Exchange exchange);
   void Finish(Exchange exchange, JsonAnswer answer);
 

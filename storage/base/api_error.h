@@ -164,6 +164,10 @@ inline absl::Status InvalidSignatureError(std::string_view text) {
   return MakeApiError(ApiErrorType::kInvalidSignature, text);
 }
 absl::Status UnrecognizedClientError();
+// A session token beside a key that needs none. Source: captures of September 2026, without the full stop.
+inline absl::Status InvalidSessionTokenError() {
+  return MakeApiError(ApiErrorType::kUnrecognizedClient, "The security token included in the request is invalid");
+}
 // `principal` is not allowed to run `action` ("dynamodb:GetItem") on `resource` (an ARN, or "*").
 absl::Status AccessDeniedError(std::string_view principal, std::string_view action, std::string_view resource);
 

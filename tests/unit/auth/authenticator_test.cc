@@ -176,6 +176,21 @@ TEST_F(AuthenticatorTest, RequestsAreKnownByTheirSignature) {
   EXPECT_EQ(name({.key_id = "AKHASHED", .secret = ""}), "UnrecognizedClientException");
 }
 
+TEST_F(AuthenticatorTest, KeysOfTheFileHaveNoSessionTokens) {
+  Start(File(Plain()));
+  const absl::Time now = absl::Now();
+  HttpRequest request = test::JsonRequest("GetItem", "{}");
+  request.headers.push_back({"x-amz-security-token", "token"});
+  test::Signer{.key_id = "AKPLAIN", .secret = kPlainSecret}.Sign(now, &request);
+  absl::Duration hold;
+  const Authenticator::Result result = authenticator_->AuthenticateRequest(request, now, &hold);
+  EXPECT_EQ(NameOf(result), "UnrecognizedClientException");
+  EXPECT_EQ(GetApiError(result.status())->message, "The security token included in the request is invalid");
+  EXPECT_EQ(hold, absl::ZeroDuration());
+  request.body += " ";
+  EXPECT_EQ(NameOf(authenticator_->AuthenticateRequest(request, now, &hold)), "InvalidSignatureException");
+}
+
 TEST_F(AuthenticatorTest, ThoseWhoFailTooOftenWaitForTheirRefusal) {
   options_.limiter.failures = {.burst = 3, .per_second = 1e-9};
   options_.delay = absl::InfiniteDuration();

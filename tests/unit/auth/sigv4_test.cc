@@ -226,7 +226,7 @@ TEST(SigV4, FaultsAreReportedInTheDocumentedOrder) {
   EXPECT_EQ(Answer(request), "InvalidSignatureException: " + days);
   Replace(&header, "eu-central-1/dynamodb/aws4_request", "eu.central/s3/aws5");
   EXPECT_EQ(Answer(request),
-            "InvalidSignatureException: Credential should be scoped to a valid region, not 'eu.central'. Credential "
+            "InvalidSignatureException: Credential should be scoped to a valid region. Credential "
             "should be scoped to correct service: 'dynamodb'. Credential should be scoped with a valid terminator: "
             "'aws4_request', not 'aws5'. " +
                 days);
@@ -291,7 +291,7 @@ TEST(SigV4, TheDateHeaderServesIfThereIsNoOther) {
 TEST(SigV4, AConfiguredRegionIsTheOnlyOne) {
   EXPECT_EQ(Answer(Signed(), kNow, {.region = "eu-central-1"}), "OK");
   EXPECT_EQ(Answer(Signed(), kNow, {.region = "us-east-1"}),
-            "InvalidSignatureException: Credential should be scoped to a valid region, not 'eu-central-1'. ");
+            "InvalidSignatureException: Credential should be scoped to a valid region. ");
 }
 
 TEST(SigV4, OutcomesNameTheKeyAndTheReason) {

@@ -51,8 +51,10 @@ class FakeOperations final : public JsonOperations {
                        .time_left = call.context.deadline.left()});
     }
     if (on_call) on_call();
-    std::move(done)(
-        {.status = answer_status, .body = answer_body.value_or(call.body), .change_sequence = change_sequence});
+    std::move(done)({.status = answer_status,
+                     .body = answer_body.value_or(call.body),
+                     .change_sequence = change_sequence,
+                     .error = answer_error});
   }
 
   JsonAnswer Refuse(const JsonCall&, const absl::Status& status) const override {
@@ -65,6 +67,7 @@ class FakeOperations final : public JsonOperations {
   }
 
   unsigned answer_status = 200;
+  absl::Status answer_error;
   std::optional<std::string> answer_body;
   uint64_t change_sequence = 0;
   std::function<void()> on_call;

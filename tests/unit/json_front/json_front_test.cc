@@ -28,6 +28,8 @@ using testing::MatchesRegex;
 using testing::Not;
 using testing::Pair;
 
+constexpr std::string_view kNotInflated =
+    R"({"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError","message":"Internal server error"})";
 constexpr std::string_view kNotJson = R"({"__type":"com.amazon.coral.service#SerializationException"})";
 
 // The answer to a target that is not known.
@@ -149,7 +151,7 @@ TEST_F(JsonFrontTest, PermittedPagesReadTheAnswers) {
     const HttpResponse response = Answer(sent);
     EXPECT_EQ(ValueOf(response, "Access-Control-Allow-Origin"), "https://app.test");
     EXPECT_EQ(ValueOf(response, "Access-Control-Expose-Headers"),
-              "x-amzn-RequestId, x-amz-crc32, x-armature-change-sequence");
+              "x-amzn-RequestId, x-amz-crc32, x-amz-retry-after, x-armature-change-sequence");
     EXPECT_EQ(ValueOf(response, "Vary"), "Origin");
   };
   expect_readable(request);
@@ -226,7 +228,7 @@ TEST_F(JsonFrontTest, SendersAreAskedForBeforeTheBodyIsLookedAt) {
   request.body.clear();
   EXPECT_EQ(Answer(request).body, "error: who are you?");
   Set(&request, "authorization", "me");
-  EXPECT_EQ(Answer(request).body, kNotJson);
+  EXPECT_EQ(Answer(request).body, kNotInflated);
   // Signatures cover the compressed body.
   request.body = Gzip("{}");
   EXPECT_EQ(Answer(request).body, "{}");
@@ -273,23 +275,54 @@ TEST_F(JsonFrontTest, CompressedRequestsAreInflated) {
   EXPECT_EQ(Answer(request).body, "{}");
 }
 
-TEST_F(JsonFrontTest, WhatDoesNotInflateIsNoJson) {
+TEST_F(JsonFrontTest, ThrottledAnswersSayHowLongToWait) {
+  operations_.answer_error = ThrottlingError("slowly", /*retry_after_ms=*/250);
+  EXPECT_EQ(ValueOf(Answer(PutItem("{}")), "x-amz-retry-after"), "250");
+  operations_.answer_error = ProvisionedThroughputExceededError("slowly", {}, /*retry_after_ms=*/1);
+  EXPECT_EQ(ValueOf(Answer(PutItem("{}")), "x-amz-retry-after"), "1");
+  for (const absl::Status& other : {absl::OkStatus(), ValidationError("no"), absl::InternalError("no")}) {
+    operations_.answer_error = other;
+    EXPECT_EQ(ValueOf(Answer(PutItem("{}")), "x-amz-retry-after"), "(none)");
+  }
+}
+
+TEST_F(JsonFrontTest, RequestsMayBeZlibStreams) {
+  HttpRequest request = PutItem(Compress("{\"a\":1}", ContentCoding::kDeflate));
+  Set(&request, "content-encoding", "Deflate");
+  EXPECT_EQ(Answer(request).body, "{\"a\":1}");
+}
+
+TEST_F(JsonFrontTest, BytesBehindAGzipMemberAreIgnored) {
+  HttpRequest request = PutItem(Gzip("{}") + "rest");
+  Set(&request, "content-encoding", "gzip");
+  EXPECT_EQ(Answer(request).body, "{}");
+}
+
+TEST_F(JsonFrontTest, WhatDoesNotInflateIsAnInternalErrorAndIsNotCarriedOut) {
   const std::string whole = Gzip(std::string(1000, 'x') + "{}");
   HttpRequest request = PutItem("");
   Set(&request, "content-encoding", "gzip");
   std::string damaged = whole;
   damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // the checksum
-  for (const std::string& body : {std::string("{}"), whole.substr(0, whole.size() - 1), whole.substr(0, 5),
-                                  whole + "rest", damaged, Gzip(""), Compress("{}", ContentCoding::kDeflate)}) {
+  for (const std::string& body :
+       {std::string(), std::string("{}"), whole.substr(0, whole.size() - 1), whole.substr(0, 5),
+        whole + whole.substr(0, 30), damaged, Gzip(""), Compress("{}", ContentCoding::kDeflate)}) {
     request.body = body;
     const HttpResponse response = Answer(request);
-    EXPECT_EQ(response.status, 400);
-    EXPECT_EQ(response.body, kNotJson);
+    EXPECT_EQ(response.status, 500);
+    EXPECT_EQ(response.body, kNotInflated);
   }
-  for (const char* coding : {"deflate", "br", "gzip, gzip", "x"}) {
+  const std::string stream = Compress("{}", ContentCoding::kDeflate);
+  Set(&request, "content-encoding", "deflate");
+  for (const std::string& body : {std::string(), whole, stream + stream, stream + "x",
+                                  stream.substr(0, stream.size() - 1), Compress("", ContentCoding::kDeflate)}) {
+    request.body = body;
+    EXPECT_EQ(Answer(request).body, kNotInflated);
+  }
+  for (const char* coding : {"br", "gzip, gzip", "x", "gzip;q=1", "identity, gzip"}) {
     request.body = whole;
     Set(&request, "content-encoding", coding);
-    EXPECT_EQ(Answer(request).body, kNotJson) << coding;
+    EXPECT_EQ(Answer(request).body, kNotInflated) << coding;
   }
   EXPECT_THAT(operations_.seen(), testing::IsEmpty());
 }
@@ -312,13 +345,43 @@ TEST_F(JsonFrontTest, InflatedBodiesHaveTheSameLimit) {
 
 TEST_F(JsonFrontTest, LargeAnswersAreCompressedForThoseWhoAsk) {
   const std::string large(4097, 'x');
-  for (const auto& [accepted, coding] :
-       {std::pair("gzip", "gzip"), std::pair("deflate", "deflate"), std::pair("gzip, deflate", "gzip"),
-        std::pair("gzip;q=0.5, deflate;q=0.8", "deflate"), std::pair("br, GZIP;q=0.1", "gzip"), std::pair("*", "gzip"),
-        std::pair("gzip;q=0, *;q=0.5", "deflate"), std::pair("identity", "(none)"), std::pair("gzip;q=0", "(none)"),
-        std::pair("gzip;q=0, deflate;q=0.000", "(none)"), std::pair("gzip;q=x", "(none)"),
-        std::pair("gzip;q=2", "(none)"), std::pair("", "(none)"), std::pair("*;q=0", "(none)"),
-        std::pair(",;,gzip;", "gzip")}) {
+  for (const auto& [accepted, coding] : {std::pair("gzip", "gzip"),
+                                         std::pair("deflate", "deflate"),
+                                         std::pair("gzip, deflate", "gzip"),
+                                         std::pair("deflate, gzip", "deflate"),
+                                         std::pair("br, identity, deflate, gzip", "deflate"),
+                                         std::pair("gzip;q=0.5, deflate;q=0.8", "deflate"),
+                                         std::pair("br, GZIP;q=0.1", "gzip"),
+                                         std::pair("*", "gzip"),
+                                         std::pair("*, deflate", "deflate"),
+                                         std::pair("*, deflate;q=0.5", "gzip"),
+                                         std::pair("*, gzip;q=0.5", "deflate"),
+                                         std::pair("*;q=0.5,identity", "gzip"),
+                                         std::pair("gzip;q=0, *;q=0.5", "deflate"),
+                                         std::pair("identity", "(none)"),
+                                         std::pair("x-gzip", "(none)"),
+                                         std::pair("\"gzip\"", "(none)"),
+                                         std::pair("gzip br", "(none)"),
+                                         std::pair("gzip:q=1", "(none)"),
+                                         std::pair("gzip;q=0", "(none)"),
+                                         std::pair("gzip;q=0.", "(none)"),
+                                         std::pair("gzip;q=0.0001", "gzip"),
+                                         std::pair("gzip;q=0, deflate;q=0.000", "(none)"),
+                                         std::pair("gzip;q=0.x", "gzip"),
+                                         std::pair("gzip;q=", "gzip"),
+                                         std::pair("gzip;q=nan", "gzip"),
+                                         std::pair("gzip;q=2", "gzip"),
+                                         std::pair("deflate, gzip;q=2", "deflate"),
+                                         std::pair("gzip;q=-1", "(none)"),
+                                         std::pair("deflate;q=-0.5,gzip;q=0.2", "gzip"),
+                                         std::pair("gzip; q=0;q=1", "(none)"),
+                                         std::pair("gzip;q =0;q=1", "gzip"),
+                                         std::pair("gzip;nq=0", "(none)"),
+                                         std::pair("gzip;q=0, gzip;q=1, gzip;q=0", "gzip"),
+                                         std::pair("deflate;q=0.5, gzip;q=1;q=0.2", "gzip"),
+                                         std::pair("", "(none)"),
+                                         std::pair("*;q=0", "(none)"),
+                                         std::pair(",;,gzip;", "gzip")}) {
     HttpRequest request = PutItem(large);
     Set(&request, "accept-encoding", accepted);
     const HttpResponse response = Answer(std::move(request));
@@ -327,8 +390,8 @@ TEST_F(JsonFrontTest, LargeAnswersAreCompressedForThoseWhoAsk) {
     EXPECT_EQ(response.body == large, coding == std::string_view("(none)")) << accepted;
     std::string text;
     if (coding == std::string_view("gzip")) {
-      EXPECT_EQ(InflateGzip(
-                    response.body, 1 << 20, [](size_t) { return true; }, &text),
+      EXPECT_EQ(Inflate(
+                    response.body, ContentCoding::kGzip, 1 << 20, [](size_t) { return true; }, &text),
                 InflateResult::kOk);
       EXPECT_EQ(text, large);
     } else if (coding == std::string_view("deflate")) {
