@@ -10,6 +10,7 @@
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/security/credentials.h"
 #include "grpcpp/support/byte_buffer.h"
+#include "storage/base/strings.h"
 #include "tests/support/daemon_test.h"
 
 namespace armature::test::bad_input_test {
