@@ -28,6 +28,7 @@
 #include "daemon/net/connection_ledger.h"
 #include "daemon/net/listening_socket.h"
 #include "daemon/net/memory_budget.h"
+#include "daemon/net/wrong_door.h"
 #include "daemon/standby/standby.h"
 #include "daemon/telemetry/request_stats.h"
 #include "glog/logging.h"
@@ -122,6 +123,7 @@ struct Server::Impl {
   std::unique_ptr<AdminService> admin;
   std::unique_ptr<HealthService> health;
   std::unique_ptr<UnknownOperations> unknown;
+  Doors doors;
   std::shared_ptr<ListenerCredentials> credentials;
   std::unique_ptr<ConnectionAcceptor> acceptor;
   std::unique_ptr<grpc::Server> grpc;
@@ -144,6 +146,8 @@ struct Server::Impl {
   absl::Status StartStandby(const Config& config);
   absl::Status OpenEngine(const Config& config);
   absl::Status StartFronts(const Config& config);
+  // What clients are told that come to `door` and speak something else.
+  std::function<std::string(Speech)> HintsAt(Doors::Door door) const;
   // The function for TLS of an HTTP front; null without TLS.
   std::function<std::shared_ptr<const TlsContext>()> HttpTls() const;
   absl::Status StartGrpc(const std::string& listen, size_t request_memory_bytes);
@@ -227,9 +231,12 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   builder.RegisterCallbackGenericService(unknown.get());
   grpc = builder.BuildAndStart();
   if (grpc == nullptr) return UnavailableError(Cat("cannot serve gRPC on ", listen));
-  acceptor->Start([this] { return calls->Tick(CoarseNowNs(), acceptor.get()); });
   address = acceptor->address();
-  LOG(INFO) << "server: serving grpc=" << address << " tls=" << (tls != nullptr && !is_socket)
+  const bool has_tls = tls != nullptr && !is_socket;
+  doors.Open(Doors::Door::kGrpc, address, has_tls);
+  acceptor->Start([this] { return calls->Tick(CoarseNowNs(), acceptor.get()); },
+                  {.has_tls = has_tls, .wrong_door = HintsAt(Doors::Door::kGrpc)});
+  LOG(INFO) << "server: serving grpc=" << address << " tls=" << has_tls
             << " credentials=" << (authenticator != nullptr);
   return absl::OkStatus();
 }
@@ -244,6 +251,7 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
     };
   }
   front.sites = SitesOf(config, config.http_listen, config.tls.enabled(), /*checks_host=*/authenticator == nullptr);
+  front.way_to_grpc = [this] { return doors.WayTo(Doors::Door::kGrpc); };
   operations = std::make_unique<JsonApi>(engine.get(), audit.get());
   json = std::make_unique<JsonFront>(operations.get(), front);
   HttpServerOptions options;
@@ -254,8 +262,10 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
   options.on_crowd = [this](bool crowded) { NoteCrowd(crowded, /*parks=*/false); };
   options.is_held_up = [this] { return engine->HoldsWritesBack(); };
   options.tls = HttpTls();
+  options.wrong_door = HintsAt(Doors::Door::kHttp);
   ARM_ASSIGN_OR_RETURN(http, HttpServer::Start(options, json.get()));
   http_address = http->address();
+  doors.Open(Doors::Door::kHttp, http_address, config.tls.enabled());
   LOG(INFO) << "server: serving http=" << http_address << " tls=" << config.tls.enabled()
             << " credentials=" << (authenticator != nullptr);
   return absl::OkStatus();
@@ -275,10 +285,17 @@ absl::Status Server::Impl::StartMetrics(const Config& config) {
                      .audit = audit.get()},
       // On other addresses than loopback the scraper may use any name.
       SitesOf(config, config.metrics_listen, /*is_tls=*/false, /*checks_host=*/IsLoopback(config.metrics_listen)));
-  ARM_ASSIGN_OR_RETURN(metrics, HttpServer::Start(OperatorsOptions(config.metrics_listen), metrics_front.get()));
+  HttpServerOptions options = OperatorsOptions(config.metrics_listen);
+  options.wrong_door = HintsAt(Doors::Door::kOperators);
+  ARM_ASSIGN_OR_RETURN(metrics, HttpServer::Start(options, metrics_front.get()));
   metrics_address = metrics->address();
+  doors.Open(Doors::Door::kOperators, metrics_address, /*has_tls=*/false);
   LOG(INFO) << "server: serving metrics=" << metrics_address;
   return absl::OkStatus();
+}
+
+std::function<std::string(Speech)> Server::Impl::HintsAt(Doors::Door door) const {
+  return [this, door](Speech speech) { return doors.Hint(door, speech); };
 }
 
 std::function<std::shared_ptr<const TlsContext>()> Server::Impl::HttpTls() const {

@@ -140,8 +140,9 @@ void ConnectionAcceptor::AddTo(grpc::ServerBuilder* builder, std::shared_ptr<grp
   grpc_ = builder->experimental().AddExternalConnectionAcceptor(Type::FROM_FD, std::move(credentials));
 }
 
-void ConnectionAcceptor::Start(Sweep sweep) {
+void ConnectionAcceptor::Start(Sweep sweep, FirstBytes::Options first_bytes) {
   sweep_ = std::move(sweep);
+  first_bytes_ = std::move(first_bytes);
   WatchListeners(true);
   thread_ = std::make_unique<ThreadPool>("arm-accept", 1, 1);
   thread_->RunAdmitted([this] { Run(); });
@@ -194,7 +195,11 @@ void ConnectionAcceptor::Run() {
       } else if (number != 0) {
         const auto found = watched_.find(fd);
         const bool is_known = found != watched_.end() && found->second.number == number;
-        if (is_known && (event.events & EPOLLHUP) != 0) Forget(fd);
+        if (is_known && (event.events & EPOLLHUP) != 0) {
+          Forget(fd);
+        } else if (is_known) {
+          LookAtNew(fd);
+        }
       } else if (listens) {
         AcceptSome(fd);
       }
@@ -214,6 +219,7 @@ void ConnectionAcceptor::SweepIfDue() {
   const absl::Duration pause = std::clamp(sweep_(), kPauseMin, kPauseMax);
   if (now_ns >= next_note_ns_) {
     NoteReceived();
+    EndLateNew();
     next_note_ns_ = now_ns + kNoteNs;
   }
   next_sweep_ns_ = MonotonicNs() + absl::ToInt64Nanoseconds(pause);
@@ -384,12 +390,39 @@ void ConnectionAcceptor::Adopt(int socket) {
                               .number = last_number_};
   watched_.emplace(watched, connection);
   open_.store(watched_.size(), std::memory_order_relaxed);
-  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
-  parameters.fd = socket;
-  grpc_->HandleNewConnection(&parameters);
+  new_.try_emplace(watched, socket, &first_bytes_);
   // EPOLLHUP is always reported.
-  epoll_event event = EventOf(watched, EPOLLET, last_number_);
+  epoll_event event = EventOf(watched, EPOLLIN | EPOLLET, last_number_);
   if (epoll_ctl(poll_, EPOLL_CTL_ADD, watched, &event) != 0) Forget(watched);
+}
+
+void ConnectionAcceptor::LookAtNew(int watched) {
+  const auto found = new_.find(watched);
+  if (found == new_.end()) return;
+  // The server may be shutting down.
+  if (!accepts_) return Forget(watched);
+  switch (found->second.Look()) {
+    case FirstBytes::Verdict::kWait:
+      return;
+    case FirstBytes::Verdict::kEnd:
+      return Forget(watched);
+    case FirstBytes::Verdict::kServe:
+      break;
+  }
+  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+  parameters.fd = found->second.TakeSocket();
+  new_.erase(found);
+  epoll_event event = EventOf(watched, EPOLLET, watched_.find(watched)->second.number);
+  epoll_ctl(poll_, EPOLL_CTL_MOD, watched, &event);
+  grpc_->HandleNewConnection(&parameters);
+}
+
+void ConnectionAcceptor::EndLateNew() {
+  std::vector<int> late;
+  for (const auto& [watched, first_bytes] : new_) {
+    if (first_bytes.IsLate(CoarseNowNs())) late.push_back(watched);
+  }
+  for (const int watched : late) Forget(watched);
 }
 
 void ConnectionAcceptor::ForgetPeer(const std::string& peer, int watched) {
@@ -443,6 +476,7 @@ TransferCounts ConnectionAcceptor::TakeEnded(const std::string& peer) {
 void ConnectionAcceptor::Forget(int watched) {
   const auto found = watched_.find(watched);
   ledger_->Remove(found->second.network);
+  new_.erase(watched);
   // gRPC's descriptor keeps the socket open, and its events would go on after ours is closed.
   epoll_ctl(poll_, EPOLL_CTL_DEL, watched, nullptr);
   const bool is_kept = NoteEnded(watched, found->second);

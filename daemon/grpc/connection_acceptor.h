@@ -18,6 +18,7 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "daemon/grpc/call_ledger.h"
+#include "daemon/grpc/first_bytes.h"
 #include "daemon/net/connection_ledger.h"
 #include "daemon/net/listening_socket.h"
 #include "grpcpp/security/server_credentials.h"
@@ -45,9 +46,9 @@ class ConnectionAcceptor final : public ConnectionTable {
   // Call before the server is built.
   void AddTo(grpc::ServerBuilder* builder, std::shared_ptr<grpc::ServerCredentials> credentials);
   // Accepts from now on. Call after the server was started. `sweep` is called on the acceptor's thread, and returns the
-  // time to its next call.
+  // time to its next call. Clients that do not speak gRPC get `wrong_door`'s hint and no connection.
   using Sweep = std::function<absl::Duration()>;
-  void Start(Sweep sweep);
+  void Start(Sweep sweep, FirstBytes::Options first_bytes);
   // Accepts no more. Call before the server is shut down. Idempotent.
   void StopAccepting();
 
@@ -76,6 +77,9 @@ class ConnectionAcceptor final : public ConnectionTable {
   bool AcceptOne(int listener);
   // Takes over `socket`, or closes it.
   void Adopt(int socket);
+  // Looks at the first bytes of a connection that gRPC does not have yet.
+  void LookAtNew(int watched);
+  void EndLateNew();
   void Forget(int watched);
   // Call before the descriptor is closed.
   void ForgetPeer(const std::string& peer, int watched);
@@ -124,6 +128,8 @@ class ConnectionAcceptor final : public ConnectionTable {
   TransferCounts TakeEnded(const std::string& peer);
   void BarNetwork(const PeerNetwork& network);
   absl::flat_hash_map<int, Connection> watched_;  // by the duplicate of the descriptor
+  absl::flat_hash_map<int, FirstBytes> new_;      // those that gRPC does not have yet
+  FirstBytes::Options first_bytes_;
   // Changed by the thread only, which reads it without the lock. Its descriptors are open while it holds them.
   mutable absl::Mutex peers_mutex_;
   absl::flat_hash_map<std::string, int> by_peer_;

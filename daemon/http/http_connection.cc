@@ -11,6 +11,7 @@
 
 #include "daemon/http/http_message.h"
 #include "daemon/net/coarse_clock.h"
+#include "glog/logging.h"
 
 namespace armature::daemon {
 namespace {
@@ -26,6 +27,8 @@ constexpr int kDiscardsPerTurn = 16;
 constexpr size_t kCopiedBodyMax = 16 << 10;
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+// Warnings of wrong doors are logged once per this many.
+constexpr int kLogWrongDoorEvery = 1000;
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 // Assigning an empty string would keep the capacity.
@@ -146,7 +149,7 @@ void HttpConnection::Sweep(int64_t now_ns) {
   switch (wait_) {
     case Wait::kHead:
     case Wait::kBody:
-      if (phase_ == Phase::kHandshake) return Close();
+      if (phase_ == Phase::kHandshake || refusal_ != nullptr) return Close();
       return RefuseAndEnd(408);
     case Wait::kIdle:
     case Wait::kLingering:
@@ -160,7 +163,68 @@ void HttpConnection::Sweep(int64_t now_ns) {
 
 // ---- Reading
 
+bool HttpConnection::IsWrongDoor(std::string_view bytes) {
+  if (refusal_ != nullptr) {
+    ReadHttp2(bytes);
+    return true;
+  }
+  if (knows_speech_ || bytes.empty()) return false;
+  const std::optional<Speech> speech = SpeechOf(bytes);
+  if (!speech.has_value()) {
+    // The reader of requests would refuse the first line of HTTP/2.
+    unread_ = std::string(bytes);
+    if (wait_ != Wait::kHead) SetDeadline(Wait::kHead, options().head_timeout);
+    WaitFor(Transport::Result::kWaitReadable);
+    return true;
+  }
+  knows_speech_ = true;
+  // The reader of requests refuses what is no HTTP at all.
+  if (speech != Speech::kHttp2 && speech != Speech::kTls) return false;
+  RefuseSpeech(*speech, bytes);
+  return true;
+}
+
+bool HttpConnection::IsPlainAtTls() {
+  if (!options().tls || knows_speech_) return false;
+  auto& input = loop_->input();
+  const ssize_t peeked = recv(socket_.native_handle(), input.data(), input.size(), MSG_PEEK | MSG_DONTWAIT);
+  if (peeked <= 0) return false;
+  const std::string_view bytes(input.data(), static_cast<size_t>(peeked));
+  const std::optional<Speech> speech = SpeechOf(bytes);
+  if (speech != Speech::kHttp1 && speech != Speech::kHttp2) return false;
+  transport_ = MakePlainTransport(socket_.native_handle());
+  phase_ = Phase::kOpen;
+  // The peeked bytes come again, or are discarded while the connection lingers.
+  RefuseSpeech(*speech, speech == Speech::kHttp1 ? bytes : std::string_view());
+  return true;
+}
+
+void HttpConnection::RefuseSpeech(Speech speech, std::string_view bytes) {
+  knows_speech_ = true;
+  Free(&unread_);
+  const std::string hint = options().wrong_door(speech);
+  // A TLS client sees no sentence, so that its port gets one in the log.
+  LOG_IF_EVERY_N(WARNING, speech == Speech::kTls, kLogWrongDoorEvery)
+      << "http: client with TLS at a port without it peer=" << peer_ << ": " << hint;
+  if (speech == Speech::kHttp2) {
+    refusal_ = std::make_unique<Http2Refusal>(hint);
+    SetDeadline(Wait::kHead, options().head_timeout);
+    return ReadHttp2(bytes);
+  }
+  loop_->output().append(speech == Speech::kTls ? std::string(kTlsRefusal) : Http1Refusal(bytes, hint));
+  closing_ = true;
+  if (Flush()) Linger();
+}
+
+void HttpConnection::ReadHttp2(std::string_view bytes) {
+  if (!closing_) closing_ = !refusal_->Read(bytes, &loop_->output());
+  if (!Flush()) return;
+  if (closing_) return Linger();
+  WaitFor(Transport::Result::kWaitReadable);
+}
+
 void HttpConnection::Handshake() {
+  if (IsPlainAtTls()) return;
   const Transport::Result result = transport_->Handshake();
   switch (result) {
     case Transport::Result::kDone:
@@ -206,6 +270,7 @@ void HttpConnection::Turn(std::string_view bytes) {
     held.append(bytes);
     bytes = held;
   }
+  if (IsWrongDoor(bytes)) return;
   Stop stop = Stop::kOutputFull;
   bool flushed = true;
   while (stop == Stop::kOutputFull && flushed) {

@@ -69,6 +69,12 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void Handshake();
   void ReadSome();
+  // True if the first bytes are not what this port speaks: they are answered then, with the hint where they should go.
+  bool IsWrongDoor(std::string_view bytes);
+  // The same for plain text at a port with TLS, before the handshake takes it.
+  bool IsPlainAtTls();
+  void RefuseSpeech(Speech speech, std::string_view bytes);
+  void ReadHttp2(std::string_view bytes);
   // Handles the requests that are complete with `bytes`, and sends their answers.
   void Turn(std::string_view bytes);
   Stop TakeRequests(std::string_view* bytes);
@@ -91,7 +97,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   const std::shared_ptr<IoLoop> loop_;
   boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type> socket_;
-  const std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Transport> transport_;
   const std::string peer_;
   const std::optional<PeerNetwork> network_;
   const BudgetClient client_;
@@ -109,6 +115,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool is_http_1_0_ = false;
   bool is_head_ = false;
   bool more_was_read_ = false;
+  bool knows_speech_ = false;              // the first bytes have been looked at
+  std::unique_ptr<Http2Refusal> refusal_;  // of a client that speaks HTTP/2
   size_t handled_bytes_ = 0;
 
   RequestReader reader_;

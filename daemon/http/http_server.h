@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/http/http_message.h"
+#include "daemon/net/wrong_door.h"
 
 namespace armature::daemon {
 
@@ -54,6 +55,10 @@ struct HttpServerOptions {
   // True while requests are held up behind the handler: a loop without work is then no reason to serve those that came
   // too late. Called often.
   std::function<bool()> is_held_up = {};
+
+  // What to tell a client that speaks something else than this port does: HTTP/2, plain text at a port with TLS, or TLS
+  // at one without. Plain text without line ends, quotes and backslashes.
+  std::function<std::string(Speech)> wrong_door = [](Speech) { return std::string("This port speaks HTTP/1.1."); };
 
   // Called for each connection. Empty: plain text. If it returns null, the connection is closed.
   std::function<std::shared_ptr<const TlsContext>()> tls = {};

@@ -156,10 +156,11 @@ absl::Status Unusable(std::string_view what, const std::string& file) {
   return absl::InvalidArgumentError(Cat("TLS ", what, " '", file, "' cannot be used: ", OpenSslError()));
 }
 
-// Selects HTTP/1.1 if the client offers it. Otherwise continues without a selection.
+// Selects HTTP/1.1 if the client offers it. A client that offers HTTP/2 only gets it, to be told that it is not served
+// here: gRPC's would end without a reason otherwise. Otherwise continues without a selection.
 int ChooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_size, const unsigned char* offered,
                    unsigned int offered_size, void*) {
-  static constexpr std::array<unsigned char, 9> kOurs = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+  static constexpr std::array<unsigned char, 12> kOurs = {8, 'h', 't', 't', 'p', '/', '1', '.', '1', 2, 'h', '2'};
   unsigned char* found = nullptr;
   if (SSL_select_next_proto(&found, chosen_size, kOurs.data(), kOurs.size(), offered, offered_size) !=
       OPENSSL_NPN_NEGOTIATED) {

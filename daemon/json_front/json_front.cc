@@ -37,6 +37,10 @@ constexpr std::string_view kNotInflated = R"({"__type":"com.amazonaws.dynamodb.v
 constexpr std::string_view kUnavailable = R"({"__type":"com.amazonaws.dynamodb.v20120810#ServiceUnavailable",)"
                                           R"("message":"The server cannot take the request now; try again later."})";
 
+constexpr std::string_view kHowToCall =
+    "This is the HTTP API of Armature: POST requests with the headers X-Amz-Target and Content-Type: "
+    "application/x-amz-json-1.0.";
+
 constexpr char kPreflightSeconds[] = "172800";
 // Headers of answers that browsers hide from pages by default.
 constexpr char kExposedHeaders[] = "x-amzn-RequestId, x-amz-crc32, x-amz-retry-after, x-armature-change-sequence";
@@ -126,10 +130,41 @@ HttpResponse Health(const HttpRequest& request) {
   return response;
 }
 
-HttpResponse NotFound() {
-  HttpResponse response = MakeResponse(404, std::string(kNotFound));
+bool IsBrowser(const HttpRequest& request) {
+  const std::string* const accepted = request.Find("accept");
+  return request.method == "GET" && accepted != nullptr && absl::StrContains(*accepted, "text/html");
+}
+
+// For a person who opens the address in a browser. `way` has no characters of markup.
+HttpResponse Page(unsigned status, std::string_view way) {
+  HttpResponse response = MakeResponse(
+      status, Cat("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Armature</title>\n<p>", kHowToCall,
+                  " ", way, "</p></html>\n"));
+  response.headers.emplace_back("Content-Type", "text/html; charset=utf-8");
   AddChecksum(&response);
   return response;
+}
+
+// The documented answer to what is no call of an operation. Those who cannot know better, such as curl with its own
+// content type, get a sentence behind it.
+HttpResponse NotFound(const HttpRequest& request, std::string_view media_type, std::string_view way) {
+  constexpr std::string_view kOfForms[] = {"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"};
+  const bool is_grpc = media_type.starts_with("application/grpc");
+  const bool is_form = std::find(std::begin(kOfForms), std::end(kOfForms), media_type) != std::end(kOfForms);
+  const std::string hint = is_grpc ? Cat("This port speaks HTTP/1.1. ", way) : std::string(kHowToCall);
+  std::string body(kNotFound);
+  if (request.method == "POST" && (is_form || is_grpc)) body += Cat("<!-- ", hint, " -->\n");
+  HttpResponse response = MakeResponse(404, std::move(body));
+  response.headers.emplace_back("x-armature-hint", hint);
+  AddChecksum(&response);
+  return response;
+}
+
+// The answer to a request that calls no operation. `way`: to gRPC.
+HttpResponse AnswerOther(const HttpRequest& request, bool is_health, std::string_view media_type,
+                         std::string_view way) {
+  if (IsBrowser(request) && request.target != "/healthz") return Page(is_health ? 200 : 404, way);
+  return is_health ? Health(request) : NotFound(request, media_type, way);
 }
 
 absl::Status ReadSequence(const HttpRequest& request, uint64_t* sequence) {
@@ -208,7 +243,7 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   const bool is_health = request.method == "GET" && (path == "/" || path == "/healthz");
   if (is_health || request.method != "POST" ||
       (!request.body.empty() && media_type != kAmazonJson && media_type != kPlainJson)) {
-    HttpResponse response = is_health ? Health(request) : NotFound();
+    HttpResponse response = AnswerOther(request, is_health, media_type, options_.way_to_grpc());
     AllowOrigin(origin, &response);
     return std::move(done)(std::move(response));
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -41,6 +42,8 @@ struct JsonFrontOptions {
   // Null: neither. Outlives the front.
   MemoryBudget* budget = nullptr;
   SiteRules sites = {};  // refused requests get 403; answers to permitted web pages have CORS headers
+  // One sentence that says where gRPC is, without characters of markup: for those who look for it here.
+  std::function<std::string()> way_to_grpc = [] { return std::string(); };
 };
 
 // Checks requests in the documented order, except that the body is parsed only after authentication

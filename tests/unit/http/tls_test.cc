@@ -159,7 +159,8 @@ TEST_F(TlsTest, AgreesOnHttp11) {
   EXPECT_EQ(both.protocol(), "http/1.1");
   TlsClient other(server->address(), {.protocols = "\x02h2"});
   ASSERT_TRUE(other.Connect());
-  EXPECT_EQ(other.protocol(), "");
+  // To be told that this is the wrong port.
+  EXPECT_EQ(other.protocol(), "h2");
 }
 
 TEST_F(TlsTest, LargeBodiesBothWays) {
@@ -195,8 +196,7 @@ TEST_F(TlsTest, WithoutACertificateConnectionsAreClosed) {
 
 TEST_F(TlsTest, WhatIsNotTlsIsClosedAndOthersAreServed) {
   const auto server = Start();
-  for (const std::string& bytes :
-       {Post("plain text"), std::string(100'000, '\0'), std::string("\x16\x03\x01\xff\xff", 5) + "x"}) {
+  for (const std::string& bytes : {std::string(100'000, '\0'), std::string("\x16\x03\x01\xff\xff", 5) + "x"}) {
     RawHttpClient client(server->address());
     client.SendWhatFits(bytes);
     client.EndSending();
@@ -204,6 +204,19 @@ TEST_F(TlsTest, WhatIsNotTlsIsClosedAndOthersAreServed) {
     ExpectServing(*server);
   }
   while (server->connections() > 0) std::this_thread::yield();
+}
+
+TEST_F(TlsTest, PlainTextIsToldOfTls) {
+  const auto server = Start({.wrong_door = [](Speech speech) {
+    return std::string(speech == Speech::kHttp1 ? "Use https." : "Elsewhere.");
+  }});
+  for (const size_t bytes : {size_t{4}, size_t{200'000}}) {
+    RawHttpClient client(server->address());
+    client.SendWhatFits(Post(std::string(bytes, 'x')));
+    EXPECT_THAT(client.ReadToEnd(),
+                testing::AllOf(HasSubstr("HTTP/1.1 400 "), testing::EndsWith("\r\n\r\nUse https.\n")));
+    ExpectServing(*server);
+  }
 }
 
 TEST_F(TlsTest, HandshakesThatTakeTooLongAreClosed) {

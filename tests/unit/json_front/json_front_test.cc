@@ -74,6 +74,36 @@ TEST_F(JsonFrontTest, ContentTypeIsThatOfTheRequest) {
   EXPECT_EQ(ValueOf(Answer(PutItem("{}")), "Content-Type"), "application/x-amz-json-1.0");
 }
 
+TEST_F(JsonFrontTest, ContentTypesOfProgramsThatCannotKnowBetterGetASentence) {
+  options_.way_to_grpc = [] { return std::string("gRPC is elsewhere."); };
+  for (const char* type : {"application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain"}) {
+    HttpRequest request = PutItem("{}");
+    Set(&request, "content-type", type);
+    const HttpResponse response = Answer(std::move(request));
+    EXPECT_EQ(response.status, 404);
+    EXPECT_THAT(response.body, testing::AllOf(testing::StartsWith("<UnknownOperationException/>\n<!-- "),
+                                              testing::HasSubstr("Content-Type: application/x-amz-json-1.0")));
+    EXPECT_EQ(ValueOf(response, "x-amz-crc32"), Crc(response.body));
+  }
+  HttpRequest request = PutItem("{}");
+  Set(&request, "content-type", "application/grpc-web");
+  EXPECT_THAT(ValueOf(Answer(std::move(request)), "x-armature-hint"), testing::HasSubstr("gRPC is elsewhere."));
+}
+
+TEST_F(JsonFrontTest, BrowsersGetAPage) {
+  options_.way_to_grpc = [] { return std::string("gRPC is elsewhere."); };
+  for (const auto& [path, status] : {std::pair("/", 200u), std::pair("/x", 404u)}) {
+    HttpRequest request = PutItem("");
+    request.method = "GET";
+    request.target = path;
+    Set(&request, "accept", "text/html,*/*;q=0.8");
+    const HttpResponse response = Answer(std::move(request));
+    EXPECT_EQ(response.status, status);
+    EXPECT_EQ(ValueOf(response, "Content-Type"), "text/html; charset=utf-8");
+    EXPECT_THAT(response.body, testing::HasSubstr("gRPC is elsewhere."));
+  }
+}
+
 TEST_F(JsonFrontTest, OtherContentTypesAndMethodsAreNotFound) {
   const auto expect_not_found = [this](HttpRequest request) {
     const HttpResponse response = Answer(std::move(request));
@@ -82,7 +112,7 @@ TEST_F(JsonFrontTest, OtherContentTypesAndMethodsAreNotFound) {
     EXPECT_EQ(ValueOf(response, "x-amz-crc32"), "3552371480");
     EXPECT_EQ(ValueOf(response, "x-amzn-RequestId").size(), 52);
   };
-  for (const char* type : {"", "text/plain", "application/x-amz-json-1.1", "application/jsonp", "json"}) {
+  for (const char* type : {"", "text/xml", "application/x-amz-json-1.1", "application/jsonp", "json"}) {
     HttpRequest request = PutItem("{}");
     Set(&request, "content-type", type);
     expect_not_found(std::move(request));

@@ -1,0 +1,88 @@
+#ifndef ARMATURE_DAEMON_NET_WRONG_DOOR_H_
+#define ARMATURE_DAEMON_NET_WRONG_DOOR_H_
+
+// Clients that came to a port which does not speak their protocol: how they are recognized, and what they are told, in
+// their own language.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+
+namespace armature::daemon {
+
+// What a client speaks.
+enum class Speech : uint8_t { kOther, kHttp1, kHttp2, kTls };
+
+// Bytes that always suffice to recognize a speech.
+inline constexpr size_t kSpeechBytes = 24;
+
+// The speech of a connection whose first bytes are `first`; nullopt if more are needed.
+std::optional<Speech> SpeechOf(std::string_view first);
+
+// The ports of the daemon, and the sentences that lead from one to another.
+//
+// Thread-safety: thread-safe.
+class Doors {
+ public:
+  enum class Door : uint8_t { kGrpc, kHttp, kOperators };
+
+  // `address`: "127.0.0.1:7700", "[::1]:7700" or "unix:/run/armature.sock".
+  void Open(Door door, std::string address, bool has_tls);
+  // What to tell a client that speaks `speech` at `door`: one or two sentences. Plain text without line ends, quotes
+  // and backslashes.
+  std::string Hint(Door door, Speech speech) const;
+  // One sentence that says where `door` is, kGrpc or kHttp.
+  std::string WayTo(Door door) const;
+
+ private:
+  struct State {
+    std::string address;  // empty: not open
+    bool has_tls = false;
+  };
+  const State& At(Door door) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return doors_[static_cast<size_t>(door)]; }
+  std::string WayLocked(Door door) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+
+  mutable absl::Mutex mutex_;
+  std::array<State, 3> doors_ ABSL_GUARDED_BY(mutex_);
+};
+
+// A whole HTTP/1.1 answer with status 400 to a client whose first bytes are `head`. An SDK gets JSON, others plain
+// text.
+std::string Http1Refusal(std::string_view head, std::string_view hint);
+
+// The answer to a TLS handshake on a port without TLS: a fatal alert. TLS has no place for a sentence.
+inline constexpr std::string_view kTlsRefusal("\x15\x03\x01\x00\x02\x02\x28", 7);
+
+// Answers the first call of a client that speaks gRPC, or any HTTP/2, with the status UNIMPLEMENTED and a hint, and
+// says good-bye. Keeps nothing but the head of a frame.
+//
+// Thread-safety: thread-compatible.
+class Http2Refusal {
+ public:
+  explicit Http2Refusal(std::string_view hint) : hint_(hint) {}
+
+  // Takes further bytes of the connection, the preface first, and appends what is to be sent to `out`. False if the
+  // connection is to be closed once that is sent.
+  bool Read(std::string_view bytes, std::string* out);
+
+ private:
+  static constexpr size_t kHeadBytes = 9;
+  // False if the frame is the last one to be read.
+  bool OnHead(std::string* out);
+
+  const std::string hint_;
+  bool has_begun_ = false;
+  size_t skipped_ = kSpeechBytes;  // bytes that are still to be ignored: the preface, then payloads
+  std::array<unsigned char, kHeadBytes> head_ = {};
+  size_t head_bytes_ = 0;
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_NET_WRONG_DOOR_H_
