@@ -1,6 +1,5 @@
 #include "engine/items/entry_points.h"
 
-#include <map>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -17,7 +16,6 @@
 #include "storage/codec/stored_item.h"
 #include "storage/model/limits.h"
 #include "storage/model/plain_item.h"
-#include "storage/model/wire.h"
 
 namespace armature::engine {
 namespace {
@@ -152,35 +150,14 @@ absl::Status CheckStylesOfAll(const BatchGetRequest& request) {
   return CheckParameterStyles(all);
 }
 
-// A key as written: attributes in order of name, values as sent. Two spellings of one number are different keys here,
-// as in the original service.
-std::string SpellingOf(std::string_view key_wire) {
-  std::map<std::string_view, std::string_view> attributes;
-  model::WireField entry;
-  while (model::TakeField(&key_wire, &entry)) {
-    std::string_view name;
-    std::string_view value;
-    std::string_view body = entry.bytes;
-    model::WireField field;
-    while (model::TakeField(&body, &field)) (field.number == 1 ? name : value) = field.bytes;
-    attributes[name] = value;
-  }
-  std::string spelling;
-  for (const auto& [name, value] : attributes) {
-    model::AppendBytesField(1, name, &spelling);
-    model::AppendBytesField(2, value, &spelling);
-  }
-  return spelling;
-}
-
 // Checks of one table's keys that need no catalog.
 absl::Status TakeKeys(BatchRead* read, size_t table) {
   const TableKeys& request = read->request.tables[table];
-  absl::flat_hash_set<std::string> spellings;
+  absl::flat_hash_set<std::string> known;  // canonical, so that all spellings of a number are one key
   bool repeated = false;
   for (const std::string& wire : *request.key_wires) {
     ARM_ASSIGN_OR_RETURN(codec::CanonicalItem key, codec::CanonicalizeItem(wire, codec::ValueTexts::kCurrent));
-    repeated = !spellings.insert(SpellingOf(wire)).second || repeated;
+    repeated = !known.insert(key.bytes).second || repeated;
     read->rows.push_back({table, std::move(key.bytes), {}});
   }
   if (repeated) return ValidationError(kDuplicateKeysText);
