@@ -194,6 +194,7 @@ Engine::~Engine() {
   parts_->applier.Stop();
   parts_->table_pool.Stop();
   parts_->backup_pool.Stop();
+  parts_->plan_pool.Stop();
   parts_->read_pool.Stop();
   parts_->holder_pool.Stop();
 }
@@ -221,6 +222,9 @@ store::Database* Engine::database() const { return parts_->database; }
 EngineStats Engine::stats() const {
   return {.read_queue_tasks = parts_->read_pool.length(),
           .read_queue_refused = parts_->read_pool.refused(),
+          .plan_queue_tasks = parts_->plan_pool.length(),
+          .plan_queue_refused = parts_->plan_pool.refused(),
+          .plans = parts_->plans.load(std::memory_order_relaxed),
           .parked_writes = parts_->write_gate.parked(),
           .parked_writes_refused = parts_->write_gate.refused(),
           .holder_queue_tasks = parts_->holder_pool.queue_length(),
@@ -313,6 +317,15 @@ void Engine::UpdateTable(model::TableUpdate update, Callback<TableDescription> d
 
 void Engine::PostToTablePool(absl::AnyInvocable<void() &&> run, absl::AnyInvocable<void(absl::Status) &&> refused) {
   RunOnPool(&parts_->table_pool, std::move(run), std::move(refused));
+}
+
+void Engine::CountPlan() { parts_->plans.fetch_add(1, std::memory_order_relaxed); }
+
+void Engine::RunPlanner(absl::AnyInvocable<void() &&> work, absl::AnyInvocable<void(absl::Status) &&> refused) {
+  const auto token = std::make_shared<WaitingRequests::Token>(parts_->waiting.Enter());
+  parts_->plan_pool.Run(
+      [token, work = std::move(work)]() mutable { std::move(work)(); },
+      [token, refused = std::move(refused)](absl::Status status) mutable { std::move(refused)(std::move(status)); });
 }
 
 void Engine::GetRecords(GetRecordsRequest request, Callback<GetRecordsResult> done) {

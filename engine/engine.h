@@ -37,8 +37,8 @@ namespace armature::engine {
 struct Parts;
 
 struct EngineOptions {
-  // Two pools have this number of threads each: one runs queries, scans and operations that wait for the disk, the
-  // other requests that hold row locks.
+  // Three pools have this number of threads each: one runs queries, scans and operations that wait for the disk, one
+  // requests that hold row locks, and one parses and plans statements.
   size_t read_threads = 2;
   // Maximum numbers of requests that wait for the pool of queries and scans, where refused ones wait, too, and for each
   // other pool. Further requests are throttled.
@@ -75,7 +75,10 @@ struct EngineOptions {
 // Number of tasks that wait for a thread.
 struct EngineStats {
   size_t read_queue_tasks = 0;
-  uint64_t read_queue_refused = 0;     // since the start: the queue was full, or the task had waited too long
+  uint64_t read_queue_refused = 0;  // since the start: the queue was full, or the task had waited too long
+  size_t plan_queue_tasks = 0;
+  uint64_t plan_queue_refused = 0;     // as read_queue_refused
+  uint64_t plans = 0;                  // of statements, since the start
   size_t parked_writes = 0;            // held back during an overload
   uint64_t parked_writes_refused = 0;  // since the start
   size_t holder_queue_tasks = 0;
@@ -136,6 +139,12 @@ class Engine {
     };
     PostToTablePool(run, [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
   }
+
+  // Counts the plan of a statement.
+  void CountPlan();
+  // Runs `work` on the pool of plans, for the part of a request that computes before its operations on items. Calls
+  // `refused` instead, on this or another thread, if too many requests wait (RequestQueue).
+  void RunPlanner(absl::AnyInvocable<void() &&> work, absl::AnyInvocable<void(absl::Status) &&> refused);
 
   // See stream_ops.h. The other operations on streams need the database only and do not block.
   void GetRecords(GetRecordsRequest request, Callback<GetRecordsResult> done);

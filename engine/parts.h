@@ -101,6 +101,7 @@ struct Parts {
       : database(db),
         options(engine_options),
         read_pool("arm-read", options.read_threads, options.read_queue_max, options.monotonic_ns),
+        plan_pool("arm-plans", options.read_threads, options.pool_queue_max, options.monotonic_ns),
         holder_pool("arm-locks", options.read_threads, options.pool_queue_max),
         table_pool("arm-tables", 2, options.pool_queue_max),
         backup_pool("arm-backup-ops", 2, kChecksWaitingMax),
@@ -118,6 +119,9 @@ struct Parts {
   WriteGate write_gate{this};
   TimerQueue timers;
   RequestQueue read_pool;
+  // Parses and plans statements, which may take milliseconds each.
+  RequestQueue plan_pool;
+  std::atomic<uint64_t> plans = 0;
   // For requests that hold row locks: those that were handed a lock, and those that read their row from disk. Others
   // may wait for the same rows, so scans and other long work must not occupy these threads.
   ThreadPool holder_pool;

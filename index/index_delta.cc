@@ -71,7 +71,7 @@ class ItemDelta::Fields {
       if (i == index.key.partition.size()) partition_bytes = components.size();
       const model::KeyAttribute& attribute =
           i < index.key.partition.size() ? index.key.partition[i] : index.key.sort[i - index.key.partition.size()];
-      if (!codec::TryAppendKeyComponent(attribute.type, values[i].scalar(), &components)) return std::nullopt;
+      if (!codec::AppendKeyComponent(attribute.type, values[i].scalar(), &components)) return std::nullopt;
     }
     if (index.key.sort.empty()) partition_bytes = components.size();
     std::string key;
@@ -147,7 +147,7 @@ class ItemDelta::Fields {
   bool AppendComponents(const Group& group, std::string* out) const {
     for (const model::KeyAttribute& attribute : group) {
       const std::optional<model::ValueView> value = ValueOf(attribute);
-      if (!value.has_value() || !codec::TryAppendKeyComponent(attribute.type, value->scalar(), out)) return false;
+      if (!value.has_value() || !codec::AppendKeyComponent(attribute.type, value->scalar(), out)) return false;
     }
     return true;
   }

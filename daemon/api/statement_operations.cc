@@ -80,7 +80,7 @@ void ExecuteStatement(const OperationContext& context, const v1::ExecuteStatemen
   from.return_consumed_capacity = CapacityReportOf(request);
   from.explain_only = request.explain_only();
   from.at_least_sequence = std::max(request.at_least_sequence(), context.at_least_sequence);
-  engine::ExecuteStatement(context.engine, ContextOf(context), OptionsOf(context), from,
+  engine::ExecuteStatement(context.engine, ContextOf(context), OptionsOf(context), std::move(from),
                            AnswerIn<engine::ExecuteStatementResult>(response, std::move(done), FillStatement));
 }
 
@@ -107,7 +107,7 @@ void BatchExecuteStatement(const OperationContext& context, const v1::BatchExecu
   engine::BatchStatementRequest from;
   if (IsListGiven(request, request.kStatementsFieldNumber)) from.statements = ToStatements(request.statements());
   from.return_consumed_capacity = CapacityReportOf(request);
-  engine::BatchExecuteStatement(context.engine, ContextOf(context), OptionsOf(context), from,
+  engine::BatchExecuteStatement(context.engine, ContextOf(context), OptionsOf(context), std::move(from),
                                 AnswerIn<engine::BatchStatementResult>(response, std::move(done), FillBatch));
 }
 
@@ -130,7 +130,7 @@ void ExecuteTransaction(const OperationContext& context, const v1::ExecuteTransa
   from.token_scope = context.principal;
   from.return_consumed_capacity = CapacityReportOf(request);
   from.message_bytes = request.ByteSizeLong();
-  engine::ExecuteTransaction(context.engine, ContextOf(context), OptionsOf(context), from,
+  engine::ExecuteTransaction(context.engine, ContextOf(context), OptionsOf(context), std::move(from),
                              AnswerIn<engine::TransactStatementsResult>(response, std::move(done), FillTransaction));
 }
 

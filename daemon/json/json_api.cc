@@ -107,7 +107,7 @@ void JsonApi::RunOnTables(const UnaryOperation& operation, JsonCall call, Done d
     std::move(done)(JsonAnswer{.body = DocumentOf(*messages->response), .change_sequence = sequence});
   };
   if (!admitted.ok()) return answer(admitted);
-  OperationContext context{engine_, shared_call->host};
+  OperationContext context{engine_, shared_call->host, shared_call->context.deadline};
   context.allow = [engine = engine_, shared_call](const engine::NeededRight& right) {
     return shared_call->CheckAccess(*engine, right);
   };

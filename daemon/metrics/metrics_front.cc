@@ -382,12 +382,14 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   set.Add("armature_pool_queue_tasks", uint64_t{engine.read_queue_tasks}, {{"pool", "read"}});
   set.Add("armature_pool_queue_tasks", uint64_t{sources.calls->late().parked()}, {{"pool", "grpc"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.parked_writes}, {{"pool", "writes"}});
+  set.Add("armature_pool_queue_tasks", uint64_t{engine.plan_queue_tasks}, {{"pool", "plans"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.holder_queue_tasks}, {{"pool", "locks"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.table_queue_tasks}, {{"pool", "tables"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.backup_queue_tasks}, {{"pool", "backups"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.check_queue_tasks}, {{"pool", "check"}});
   set.Add("armature_pool_refused_total", engine.read_queue_refused, {{"pool", "read"}});
   set.Add("armature_pool_refused_total", sources.calls->late().refused(), {{"pool", "grpc"}});
+  set.Add("armature_pool_refused_total", engine.plan_queue_refused, {{"pool", "plans"}});
   set.Add("armature_pool_refused_total", engine.parked_writes_refused, {{"pool", "writes"}});
   const uint64_t late = sources.http == nullptr ? 0 : sources.http->late_requests();
   set.Add("armature_pool_refused_total", late, {{"pool", "http"}});

@@ -178,7 +178,36 @@ absl::Status CheckOnlyKeys(const KeyCondition& condition, const KeySchema& schem
   return NotSupportedError();
 }
 
-absl::Status CheckValue(const KeyAttribute& attribute, const ValueView& value) {
+absl::Status CheckValues(const KeyCondition& condition, const KeySchema& schema) {
+  for (const auto* group : {&schema.partition, &schema.sort}) {
+    for (const KeyAttribute& attribute : *group) {
+      const KeyConditionTerm* term = FindTerm(condition, attribute.name);
+      if (term == nullptr) continue;
+      ARM_RETURN_IF_ERROR(CheckKeyValue(attribute, term->first));
+      if (term->second.has_value()) ARM_RETURN_IF_ERROR(CheckKeyValue(attribute, *term->second));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSizes(const MatchedKeyCondition& matched) {
+  size_t partition = 0;
+  for (const ValueView& value : matched.partition) partition += model::ApiSize(value);
+  size_t sort = 0;
+  for (const ValueView& value : matched.sort_equal) sort += model::ApiSize(value);
+  if (matched.sort_range.has_value()) {
+    size_t bound = model::ApiSize(matched.sort_range->first);
+    if (const auto& second = matched.sort_range->second) {
+      bound = std::max(bound, model::ApiSize(*second));
+    }
+    sort += bound;
+  }
+  return CheckKeySizes(partition, sort);
+}
+
+}  // namespace
+
+absl::Status CheckKeyValue(const KeyAttribute& attribute, const ValueView& value) {
   if (value.type() != model::ToValueType(attribute.type)) {
     return InvalidParameterError("Condition parameter type does not match schema type");
   }
@@ -189,33 +218,10 @@ absl::Status CheckValue(const KeyAttribute& attribute, const ValueView& value) {
           value.type() == ValueType::kBinary ? "binary" : "string", " value. Key: ", attribute.name));
 }
 
-absl::Status CheckValues(const KeyCondition& condition, const KeySchema& schema) {
-  for (const auto* group : {&schema.partition, &schema.sort}) {
-    for (const KeyAttribute& attribute : *group) {
-      const KeyConditionTerm* term = FindTerm(condition, attribute.name);
-      if (term == nullptr) continue;
-      ARM_RETURN_IF_ERROR(CheckValue(attribute, term->first));
-      if (term->second.has_value()) ARM_RETURN_IF_ERROR(CheckValue(attribute, *term->second));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckSizes(const MatchedKeyCondition& matched) {
-  size_t partition = 0;
-  for (const ValueView& value : matched.partition) partition += model::ApiSize(value);
+absl::Status CheckKeySizes(size_t partition, size_t sort) {
   if (partition > model::kPartitionKeyMaxBytes) {
     return InvalidParameterError(
         Cat("Size of hashkey has exceeded the maximum size limit of", model::kPartitionKeyMaxBytes, " bytes"));
-  }
-  size_t sort = 0;
-  for (const ValueView& value : matched.sort_equal) sort += model::ApiSize(value);
-  if (matched.sort_range.has_value()) {
-    size_t bound = model::ApiSize(matched.sort_range->first);
-    if (const auto& second = matched.sort_range->second) {
-      bound = std::max(bound, model::ApiSize(*second));
-    }
-    sort += bound;
   }
   if (sort > model::kSortKeyMaxBytes) {
     return InvalidParameterError(
@@ -223,8 +229,6 @@ absl::Status CheckSizes(const MatchedKeyCondition& matched) {
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 absl::StatusOr<KeyCondition> RestrictToKeys(const Condition& condition) {
   Restrictor restrictor;

@@ -6,6 +6,7 @@
 // Source: the DynamoDB developer guide, "Key condition expressions for the Query operation" and
 // "Multi-attribute keys pattern".
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,6 +57,12 @@ struct MatchedKeyCondition {
   std::vector<model::ValueView> sort_equal;    // equalities on a prefix of the sort attributes
   std::optional<KeyConditionTerm> sort_range;  // on sort[sort_equal.size()]; never kEqual
 };
+
+// Errors: ValidationException for a value that the key attribute cannot have: another type, or empty.
+absl::Status CheckKeyValue(const model::KeyAttribute& attribute, const model::ValueView& value);
+
+// Errors: ValidationException for values with more bytes than kPartitionKeyMaxBytes and kSortKeyMaxBytes.
+absl::Status CheckKeySizes(size_t partition, size_t sort);
 
 // Matches `condition` with the key of a table or index: every partition attribute by equality, sort attributes from the
 // left without gaps, a range on the last one only.

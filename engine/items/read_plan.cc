@@ -32,41 +32,45 @@ constexpr ValidationLayer LayerOf(ReadKind kind) {
   return kind == ReadKind::kQuery ? ValidationLayer::kCurrent : ValidationLayer::kOlder;
 }
 
-std::string WithComponent(const std::string& prefix, const model::KeyAttribute& attribute,
-                          const model::ValueView& value) {
+// The values of a matched condition have the types of the schema, and are canonical.
+absl::Status NoKeyValueError() { return absl::InternalError("A value of a key condition is no value of the key"); }
+
+absl::StatusOr<std::string> WithComponent(const std::string& prefix, const model::KeyAttribute& attribute,
+                                          const model::ValueView& value) {
   std::string key = prefix;
-  codec::AppendKeyComponent(attribute.type, value.scalar(), &key);
+  if (!codec::AppendKeyComponent(attribute.type, value.scalar(), &key)) return NoKeyValueError();
   return key;
 }
 
 // `prefix` is the encoded key up to the attribute that `term` restricts.
-store::KeyRange RangeOfTerm(const std::string& prefix, const expr::KeyConditionTerm& term,
-                            const model::KeyAttribute& attribute) {
+absl::StatusOr<store::KeyRange> RangeOfTerm(const std::string& prefix, const expr::KeyConditionTerm& term,
+                                            const model::KeyAttribute& attribute) {
+  if (term.op == expr::KeyOperator::kBeginsWith) {
+    std::string begin = prefix;
+    if (!codec::AppendKeyComponentPrefix(attribute.type, term.first.scalar(), &begin)) return NoKeyValueError();
+    std::string after = PrefixSuccessor(begin);
+    return store::KeyRange{std::move(begin), std::move(after)};
+  }
+  ARM_ASSIGN_OR_RETURN(std::string first, WithComponent(prefix, attribute, term.first));
+  std::string after = PrefixSuccessor(first);
   const std::string end = PrefixSuccessor(prefix);
   switch (term.op) {
-    case expr::KeyOperator::kBeginsWith: {
-      std::string begin = prefix;
-      codec::AppendKeyComponentPrefix(attribute.type, term.first.scalar(), &begin);
-      std::string after = PrefixSuccessor(begin);
-      return {std::move(begin), std::move(after)};
+    case expr::KeyOperator::kBetween: {
+      if (!term.second.has_value()) return NoKeyValueError();
+      ARM_ASSIGN_OR_RETURN(const std::string last, WithComponent(prefix, attribute, *term.second));
+      return store::KeyRange{std::move(first), PrefixSuccessor(last)};
     }
-    case expr::KeyOperator::kBetween:
-      return {WithComponent(prefix, attribute, term.first),
-              PrefixSuccessor(WithComponent(prefix, attribute, *term.second))};
     case expr::KeyOperator::kLess:
-      return {prefix, WithComponent(prefix, attribute, term.first)};
+      return store::KeyRange{prefix, std::move(first)};
     case expr::KeyOperator::kLessOrEqual:
-      return {prefix, PrefixSuccessor(WithComponent(prefix, attribute, term.first))};
+      return store::KeyRange{prefix, std::move(after)};
     case expr::KeyOperator::kGreater:
-      return {PrefixSuccessor(WithComponent(prefix, attribute, term.first)), end};
+      return store::KeyRange{std::move(after), end};
     case expr::KeyOperator::kGreaterOrEqual:
-      return {WithComponent(prefix, attribute, term.first), end};
-    case expr::KeyOperator::kEqual:
-      break;
+      return store::KeyRange{std::move(first), end};
+    default:
+      return store::KeyRange{std::move(first), std::move(after)};
   }
-  std::string begin = WithComponent(prefix, attribute, term.first);
-  std::string after = PrefixSuccessor(begin);
-  return {std::move(begin), std::move(after)};
 }
 
 // The rows of one partition that satisfy `condition`. Every condition that the API allows is one contiguous range,
@@ -75,20 +79,22 @@ struct PartitionRange {
   std::string partition;  // hash and partition components
   store::KeyRange range;
 };
-PartitionRange RangeOfCondition(const expr::MatchedKeyCondition& condition, const model::KeySchema& schema) {
+absl::StatusOr<PartitionRange> RangeOfCondition(const expr::MatchedKeyCondition& condition,
+                                                const model::KeySchema& schema) {
   std::string components;
   for (size_t i = 0; i < condition.partition.size(); ++i) {
-    codec::AppendKeyComponent(schema.partition[i].type, condition.partition[i].scalar(), &components);
+    ARM_ASSIGN_OR_RETURN(components, WithComponent(components, schema.partition[i], condition.partition[i]));
   }
   PartitionRange result;
   codec::AppendPartitionHash(codec::PartitionHash(components), &result.partition);
   result.partition += components;
   std::string prefix = result.partition;
   for (size_t i = 0; i < condition.sort_equal.size(); ++i) {
-    codec::AppendKeyComponent(schema.sort[i].type, condition.sort_equal[i].scalar(), &prefix);
+    ARM_ASSIGN_OR_RETURN(prefix, WithComponent(prefix, schema.sort[i], condition.sort_equal[i]));
   }
   if (condition.sort_range.has_value()) {
-    result.range = RangeOfTerm(prefix, *condition.sort_range, schema.sort[condition.sort_equal.size()]);
+    ARM_ASSIGN_OR_RETURN(result.range,
+                         RangeOfTerm(prefix, *condition.sort_range, schema.sort[condition.sort_equal.size()]));
   } else {
     result.range = {prefix, PrefixSuccessor(prefix)};
   }
@@ -283,7 +289,8 @@ bool HasTheOnlySortKey(const ReadPlan& plan, const expr::MatchedKeyCondition& ma
   if (sort.empty() || matched.sort_equal.size() != sort.size()) return false;
   const model::ItemView start_key(*plan.start_key);
   for (size_t i = 0; i < sort.size(); ++i) {
-    if (start_key.Find(sort[i].name)->scalar() != matched.sort_equal[i].scalar()) return false;
+    const std::optional<model::ValueView> value = start_key.Find(sort[i].name);
+    if (!value.has_value() || value->scalar() != matched.sort_equal[i].scalar()) return false;
   }
   return true;
 }
@@ -360,7 +367,7 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest re
   }
   ARM_ASSIGN_OR_RETURN(const expr::MatchedKeyCondition matched,
                        expr::MatchKeyCondition(*plan->expressions->bound.key_condition, schema));
-  const PartitionRange wanted = RangeOfCondition(matched, schema);
+  ARM_ASSIGN_OR_RETURN(const PartitionRange wanted, RangeOfCondition(matched, schema));
   plan->partition = wanted.partition;
   plan->range = wanted.range;
   ARM_RETURN_IF_ERROR(ApplyStartKey(wanted, matched, plan.get()));

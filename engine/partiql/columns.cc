@@ -1,59 +1,82 @@
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
+#include "engine/partiql/columns.h"
 
-#include "engine/partiql/plan.h"
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
 #include "storage/base/strings.h"
-#include "storage/model/item_view.h"
+#include "storage/model/limits.h"
 
 namespace armature::engine::partiql {
 namespace {
 
-std::optional<model::ValueView> Resolve(const expr::DocumentPath& path, std::string_view item) {
-  std::optional<model::ValueView> value = model::ItemView(item).Find(path.attribute());
-  for (size_t i = 1; i < path.elements.size() && value.has_value(); ++i) {
-    const expr::PathElement& element = path.elements[i];
-    if (element.kind != expr::PathElement::Kind::kIndex) {
-      value = value->type() == model::ValueType::kMap ? value->map().Find(element.name) : std::nullopt;
-      continue;
-    }
-    std::optional<model::ValueView> found;
-    uint32_t index = 0;
-    if (value->type() == model::ValueType::kList) {
-      value->ForEachListElement([&](const model::ValueView& each) {
-        if (index++ == element.index) found = each;
-        return !found.has_value();
-      });
-    }
-    value = found;
-  }
-  return value;
-}
-
 // The last name of the path, with the positions behind it.
 std::string ColumnName(const expr::DocumentPath& path) {
-  std::string name;
-  for (const expr::PathElement& element : path.elements) {
-    if (element.kind == expr::PathElement::Kind::kIndex) {
-      name += Cat("[", element.index, "]");
-    } else {
-      name = element.name;
-    }
-  }
+  auto begin = path.elements.end();
+  while (std::prev(begin)->kind == expr::PathElement::Kind::kIndex) --begin;
+  std::string name = std::prev(begin)->name;
+  for (auto element = begin; element != path.elements.end(); ++element) name += Cat("[", element->index, "]");
   return name;
 }
 
 }  // namespace
 
-std::string ColumnsOf(const std::vector<expr::DocumentPath>& columns, std::string_view item) {
-  std::map<std::string, model::ValueView> values;
-  for (const expr::DocumentPath& path : columns) {
-    const std::optional<model::ValueView> value = Resolve(path, item);
-    if (value.has_value()) values.try_emplace(ColumnName(path), *value);
+Columns::Columns(const std::vector<expr::DocumentPath>& paths) : nodes_(1), by_name_(paths.size()) {
+  names_.reserve(paths.size());
+  for (const expr::DocumentPath& path : paths) {
+    Insert(path, names_.size());
+    names_.push_back(ColumnName(path));
   }
+  std::iota(by_name_.begin(), by_name_.end(), size_t{0});
+  std::stable_sort(by_name_.begin(), by_name_.end(), [this](size_t a, size_t b) { return names_[a] < names_[b]; });
+}
+
+void Columns::Insert(const expr::DocumentPath& path, size_t column) {
+  // No value lies deeper, so the recursion of Visit is bounded.
+  if (path.elements.size() > model::kNestingDepthMax + 1) return;
+  size_t at = 0;
+  for (const expr::PathElement& element : path.elements) {
+    const bool is_position = element.kind == expr::PathElement::Kind::kIndex;
+    const auto next = nodes_.size();
+    const size_t child = is_position ? nodes_[at].positions.try_emplace(element.index, next).first->second
+                                     : nodes_[at].names.try_emplace(element.name, next).first->second;
+    if (child == next) nodes_.emplace_back();
+    at = child;
+  }
+  nodes_[at].columns.push_back(column);
+}
+
+void Columns::VisitEntries(const Node& node, const model::ItemView& entries, Values* values) const {
+  model::AttributeFinder finder(entries);
+  for (const auto& [name, child] : node.names) {
+    const std::optional<model::ValueView> found = finder.Find(name);
+    if (found.has_value()) Visit(nodes_[child], *found, values);
+  }
+}
+
+void Columns::Visit(const Node& node, const model::ValueView& value, Values* values) const {
+  for (const size_t column : node.columns) (*values)[column] = value;
+  if (value.type() == model::ValueType::kMap) VisitEntries(node, value.map(), values);
+  if (value.type() != model::ValueType::kList || node.positions.empty()) return;
+  auto next = node.positions.begin();
+  uint32_t index = 0;
+  value.ForEachListElement([&](const model::ValueView& element) {
+    if (next->first == index++) Visit(nodes_[(next++)->second], element, values);
+    return next != node.positions.end();
+  });
+}
+
+std::string Columns::Of(std::string_view item) const {
+  Values values(names_.size());
+  VisitEntries(nodes_.front(), model::ItemView(item), &values);
   std::string bytes;
-  for (const auto& [name, value] : values) model::AppendAttribute(name, value, &bytes);
+  const std::string* last = nullptr;
+  for (const size_t column : by_name_) {
+    const std::string& name = names_[column];
+    if (!values[column].has_value() || (last != nullptr && *last == name)) continue;
+    model::AppendAttribute(name, *values[column], &bytes);
+    last = &name;
+  }
   return bytes;
 }
 

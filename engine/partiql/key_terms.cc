@@ -1,9 +1,13 @@
 #include "engine/partiql/key_terms.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
-#include "storage/codec/item_codec.h"
+#include "engine/expr/key_condition.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
 #include "storage/codec/key_codec.h"
 #include "storage/model/item_view.h"
 
@@ -44,6 +48,11 @@ bool IsRangeOn(const Condition& term, const std::string& attribute) {
   }
 }
 
+// The operands of a condition that restricts an attribute to a range.
+const std::vector<Operand>& OperandsOf(const Condition& range) {
+  return range.kind == Condition::Kind::kCall ? range.operands[0].arguments : range.operands;
+}
+
 // The values of `attribute` IN (...); null for another condition.
 const std::vector<Operand>* ListOn(const Condition& term, const std::string& attribute) {
   if (term.kind != Condition::Kind::kIn || !IsAttribute(term.operands[0], attribute)) return nullptr;
@@ -59,30 +68,107 @@ const Condition* TakeTerm(std::vector<const Condition*>* terms, Match match) {
   return term;
 }
 
-// Adds the values of one more partition attribute to all of `queries`.
-bool AddPartition(const std::string& attribute, std::vector<const Condition*>* terms, std::vector<KeyTerms>* queries) {
+// The values that one condition allows for an attribute; it is removed from `terms`. Empty: there is no such condition.
+// Errors: ValidationException for a list that has a value twice.
+absl::StatusOr<std::vector<const std::string*>> TakeValues(const std::string& attribute,
+                                                           std::vector<const Condition*>* terms) {
+  std::vector<const std::string*> values;
   const auto is_equal = [&](const Condition& term) { return EqualityOn(term, attribute) != nullptr; };
   if (const Condition* const term = TakeTerm(terms, is_equal); term != nullptr) {
-    for (KeyTerms& query : *queries) query.partition.push_back(*EqualityOn(*term, attribute));
-    return true;
+    values.push_back(EqualityOn(*term, attribute));
+    return values;
   }
   const auto is_listed = [&](const Condition& term) { return ListOn(term, attribute) != nullptr; };
   const Condition* const term = TakeTerm(terms, is_listed);
-  if (term == nullptr) return false;
+  if (term == nullptr) return values;
   const std::vector<Operand>& list = *ListOn(*term, attribute);
-  std::vector<std::string> values;
+  values.reserve(list.size() - 1);
+  std::set<std::string_view> known;
   for (auto each = list.begin() + 1; each != list.end(); ++each) {
-    if (std::find(values.begin(), values.end(), each->value) == values.end()) values.push_back(each->value);
+    values.push_back(&each->value);
+    if (!known.insert(each->value).second) return OverlapError();
   }
+  return values;
+}
+
+// Multiplies `reads` by `values`, which `add` puts into a read.
+template <class Add>
+absl::Status Multiply(const std::vector<const std::string*>& values, Add add, std::vector<KeyTerms>* reads) {
+  if (values.size() > kReadsMax / reads->size()) return TooManyReadsError();
   std::vector<KeyTerms> product;
-  for (const KeyTerms& query : *queries) {
-    for (const std::string& value : values) {
-      product.push_back(query);
-      product.back().partition.push_back(value);
+  product.reserve(reads->size() * values.size());
+  for (const KeyTerms& read : *reads) {
+    for (const std::string* const value : values) add(value, &product.emplace_back(read));
+  }
+  *reads = std::move(product);
+  return absl::OkStatus();
+}
+
+// The scalar of a value of the attribute's type.
+std::optional<std::string_view> ScalarOf(const model::KeyAttribute& attribute, const std::string& value) {
+  const std::optional<model::ValueView> view = model::ValueView::FromWire(value);
+  if (!view.has_value() || view->type() != model::ToValueType(attribute.type)) return std::nullopt;
+  return view->scalar();
+}
+
+// Appends the component of a value. False if it is of another type.
+bool AppendComponent(const model::KeyAttribute& attribute, const std::string& value, std::string* to) {
+  const std::optional<std::string_view> scalar = ScalarOf(attribute, value);
+  return scalar.has_value() && codec::AppendKeyComponent(attribute.type, *scalar, to);
+}
+
+// The range of `condition` on `attribute` behind `prefix`, the components before it.
+std::optional<SortRange> RangeBehind(const std::string& prefix, const model::KeyAttribute& attribute,
+                                     const Condition& condition) {
+  const Condition term = AttributeFirst(condition);
+  const std::string end = codec::PrefixSuccessor(prefix);
+  std::string first = prefix;
+  if (term.kind == Condition::Kind::kCall) {
+    const std::optional<std::string_view> scalar = ScalarOf(attribute, term.operands[0].arguments[1].value);
+    if (!scalar.has_value() || !codec::AppendKeyComponentPrefix(attribute.type, *scalar, &first)) return std::nullopt;
+    std::string behind = codec::PrefixSuccessor(first);
+    return SortRange{std::move(first), std::move(behind)};
+  }
+  if (!AppendComponent(attribute, term.operands[1].value, &first)) return std::nullopt;
+  std::string behind = codec::PrefixSuccessor(first);
+  if (term.kind == Condition::Kind::kBetween) {
+    std::string last = prefix;
+    if (!AppendComponent(attribute, term.operands[2].value, &last)) return std::nullopt;
+    return SortRange{std::move(first), codec::PrefixSuccessor(last)};
+  }
+  if (term.comparator == "<") return SortRange{prefix, std::move(first)};
+  if (term.comparator == "<=") return SortRange{prefix, std::move(behind)};
+  return SortRange{term.comparator == ">" ? std::move(behind) : std::move(first), end};
+}
+
+size_t KeyBytes(const std::string& value) {
+  const std::optional<model::ValueView> view = model::ValueView::FromWire(value);
+  const bool is_text =
+      view.has_value() && (view->type() == model::ValueType::kString || view->type() == model::ValueType::kBinary);
+  return is_text ? view->scalar().size() : 0;
+}
+
+// Errors: ValidationException for values that are too long for a key. Ranges are made of shorter ones only.
+absl::Status CheckSizes(const KeyTerms& terms) {
+  size_t partition = 0;
+  for (const std::string* const value : terms.partition) partition += KeyBytes(*value);
+  size_t sort = 0;
+  for (const SortTerm& term : terms.sort) {
+    if (term.value != nullptr) {
+      sort += KeyBytes(*term.value);
+    } else {
+      size_t bound = 0;
+      for (const Operand& operand : OperandsOf(*term.condition)) bound = std::max(bound, KeyBytes(operand.value));
+      sort += bound;
     }
   }
-  *queries = std::move(product);
-  return true;
+  return expr::CheckKeySizes(partition, sort);
+}
+
+absl::Status CheckValue(const model::KeyAttribute& attribute, const std::string& value) {
+  const std::optional<model::ValueView> view = model::ValueView::FromWire(value);
+  if (!view.has_value()) return ValidationError("The value of a key attribute cannot be read");
+  return expr::CheckKeyValue(attribute, *view);
 }
 
 }  // namespace
@@ -112,23 +198,65 @@ const std::string* EqualityOn(const Condition& term, const std::string& attribut
   return nullptr;
 }
 
-std::vector<KeyTerms> FindKeyTerms(const model::KeySchema& schema, const std::vector<const Condition*>& terms) {
-  std::vector<const Condition*> rest = terms;
-  std::vector<KeyTerms> queries(1);
+const std::string* OnlyValueOn(const Condition& term, const std::string& attribute) {
+  const std::vector<Operand>* const list = ListOn(term, attribute);
+  if (list != nullptr) return list->size() == 2 ? &list->back().value : nullptr;
+  return EqualityOn(term, attribute);
+}
+
+bool IsKeyConditionOn(const Condition& term, const std::string& attribute) {
+  return EqualityOn(term, attribute) != nullptr || IsRangeOn(term, attribute);
+}
+
+absl::Status TooManyReadsError() { return ValidationError("Too many decomposed read operations for a given query."); }
+
+absl::Status OverlapError() {
+  return ValidationError("Overlapping conditions with range keys are not supported in where clause");
+}
+
+absl::StatusOr<KeyReads> FindKeyReads(const model::KeySchema& schema, const std::vector<const Condition*>& terms) {
+  KeyReads found;
+  found.others = terms;
+  std::vector<KeyTerms> reads(1);
   for (const model::KeyAttribute& attribute : schema.partition) {
-    if (!AddPartition(attribute.name, &rest, &queries)) return {};
+    ARM_ASSIGN_OR_RETURN(const std::vector<const std::string*> values, TakeValues(attribute.name, &found.others));
+    if (values.empty()) return KeyReads{{}, terms};
+    const auto add = [](const std::string* value, KeyTerms* to) { to->partition.push_back(value); };
+    ARM_RETURN_IF_ERROR(Multiply(values, add, &reads));
   }
   for (const model::KeyAttribute& attribute : schema.sort) {
-    const Condition* term =
-        TakeTerm(&rest, [&](const Condition& each) { return EqualityOn(each, attribute.name) != nullptr; });
-    const bool is_equality = term != nullptr;
-    if (!is_equality) term = TakeTerm(&rest, [&](const Condition& each) { return IsRangeOn(each, attribute.name); });
-    if (term == nullptr) break;
-    for (KeyTerms& query : queries) query.sort.push_back(term);
-    if (!is_equality) break;
+    ARM_ASSIGN_OR_RETURN(const std::vector<const std::string*> values, TakeValues(attribute.name, &found.others));
+    if (!values.empty()) {
+      const auto add = [](const std::string* value, KeyTerms* to) { to->sort.push_back({value, nullptr}); };
+      ARM_RETURN_IF_ERROR(Multiply(values, add, &reads));
+      continue;
+    }
+    const Condition* const range =
+        TakeTerm(&found.others, [&](const Condition& each) { return IsRangeOn(each, attribute.name); });
+    if (range == nullptr) break;
+    for (KeyTerms& read : reads) read.sort.push_back({nullptr, range});
+    break;
   }
-  for (KeyTerms& query : queries) query.others = rest;
-  return queries;
+  for (const KeyTerms& read : reads) ARM_RETURN_IF_ERROR(CheckSizes(read));
+  found.reads = std::move(reads);
+  return found;
+}
+
+absl::Status CheckKeyTerms(const model::KeySchema& schema, const KeyTerms& terms) {
+  for (size_t i = 0; i < terms.partition.size(); ++i) {
+    ARM_RETURN_IF_ERROR(CheckValue(schema.partition[i], *terms.partition[i]));
+  }
+  for (size_t i = 0; i < terms.sort.size(); ++i) {
+    const SortTerm& term = terms.sort[i];
+    if (term.value != nullptr) {
+      ARM_RETURN_IF_ERROR(CheckValue(schema.sort[i], *term.value));
+      continue;
+    }
+    for (const Operand& operand : OperandsOf(*term.condition)) {
+      if (IsValue(operand)) ARM_RETURN_IF_ERROR(CheckValue(schema.sort[i], operand.value));
+    }
+  }
+  return absl::OkStatus();
 }
 
 Condition AttributeFirst(const Condition& term) {
@@ -144,42 +272,19 @@ Condition AttributeFirst(const Condition& term) {
 }
 
 std::string KeyText(const model::KeyAttribute& attribute, const std::string& value) {
-  const absl::StatusOr<std::string> canonical = codec::CanonicalizeValue(value);
-  if (!canonical.ok()) return {};
-  const std::optional<model::ValueView> view = model::ValueView::FromWire(*canonical);
   std::string text;
-  if (view.has_value() && view->type() == model::ToValueType(attribute.type)) {
-    codec::AppendKeyComponent(attribute.type, view->scalar(), &text);
-  }
-  return text;
+  return AppendComponent(attribute, value, &text) ? text : std::string();
 }
 
 std::optional<SortRange> RangeOf(const model::KeySchema& schema, const KeyTerms& terms) {
-  if (terms.sort.empty()) return std::nullopt;
-  const model::KeyAttribute& attribute = schema.sort.front();
-  const Condition term = AttributeFirst(*terms.sort.front());
-  if (term.kind == Condition::Kind::kCall) {
-    const absl::StatusOr<std::string> canonical = codec::CanonicalizeValue(term.operands[0].arguments[1].value);
-    if (!canonical.ok()) return std::nullopt;
-    const std::optional<model::ValueView> prefix = model::ValueView::FromWire(*canonical);
-    if (!prefix.has_value() || prefix->type() != model::ToValueType(attribute.type)) return std::nullopt;
-    SortRange range;
-    codec::AppendKeyComponentPrefix(attribute.type, prefix->scalar(), &range.begin);
-    range.end = codec::PrefixSuccessor(range.begin);
-    return range;
+  std::string prefix;
+  for (size_t i = 0; i < terms.sort.size(); ++i) {
+    const SortTerm& term = terms.sort[i];
+    if (term.value == nullptr) return RangeBehind(prefix, schema.sort[i], *term.condition);
+    if (!AppendComponent(schema.sort[i], *term.value, &prefix)) return std::nullopt;
   }
-  const std::string first = KeyText(attribute, term.operands[1].value);
-  if (first.empty()) return std::nullopt;
-  const std::string behind = codec::PrefixSuccessor(first);
-  if (term.kind == Condition::Kind::kBetween) {
-    const std::string last = KeyText(attribute, term.operands[2].value);
-    if (last.empty()) return std::nullopt;
-    return SortRange{first, codec::PrefixSuccessor(last)};
-  }
-  if (term.comparator == "=") return SortRange{first, behind};
-  if (term.comparator == "<") return SortRange{"", first};
-  if (term.comparator == "<=") return SortRange{"", behind};
-  return SortRange{term.comparator == ">" ? behind : first, ""};
+  std::string end = codec::PrefixSuccessor(prefix);
+  return SortRange{std::move(prefix), std::move(end)};
 }
 
 }  // namespace armature::engine::partiql

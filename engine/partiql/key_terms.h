@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "engine/partiql/statement.h"
 #include "storage/model/key_schema.h"
 
@@ -20,30 +22,55 @@ bool ContainsOr(const Condition& condition);
 
 // The value that `term` wants the attribute to equal; null if it is another condition.
 const std::string* EqualityOn(const Condition& term, const std::string& attribute);
+// The same for `attribute` = value and `attribute` IN (value).
+const std::string* OnlyValueOn(const Condition& term, const std::string& attribute);
+// True if `term` compares the attribute with values, other than by <> and IN.
+bool IsKeyConditionOn(const Condition& term, const std::string& attribute);
 
-// The conditions that one query applies.
-struct KeyTerms {
-  std::vector<std::string> partition;  // values, one for each partition attribute
-  std::vector<const Condition*> sort;  // on sort attributes from the left, all but the last one equalities
-  std::vector<const Condition*> others;
+// A condition on a sort attribute.
+struct SortTerm {
+  const std::string* value = nullptr;    // the attribute equals it
+  const Condition* condition = nullptr;  // null with `value`: else the attribute is in a range
 };
 
-// The queries that a conjunction selects by partition: several if a partition attribute is in a list of values. Empty:
-// it does not restrict all partition attributes.
-std::vector<KeyTerms> FindKeyTerms(const model::KeySchema& schema, const std::vector<const Condition*>& terms);
+// The part of the key that one read selects. Points into the statement.
+struct KeyTerms {
+  std::vector<const std::string*> partition;  // values, one for each partition attribute
+  std::vector<SortTerm> sort;                 // on sort attributes from the left, all but the last one equalities
+};
+
+// The reads that a conjunction is decomposed into.
+struct KeyReads {
+  std::vector<KeyTerms> reads;           // empty: it does not restrict all partition attributes
+  std::vector<const Condition*> others;  // the terms that no read applies
+};
+
+// At most this many reads are made of one statement.
+inline constexpr size_t kReadsMax = 50;
+absl::Status TooManyReadsError();
+absl::Status OverlapError();
+
+// Decomposes `terms`. Lists of values of partition attributes, and of sort attributes behind equalities, make a read
+// for each combination of their values. Errors: ValidationException for more than kReadsMax reads, which are not made,
+// for a value that is listed twice, and for values longer than a key.
+absl::StatusOr<KeyReads> FindKeyReads(const model::KeySchema& schema, const std::vector<const Condition*>& terms);
+
+// Errors: ValidationException for values that no key of this schema has.
+absl::Status CheckKeyTerms(const model::KeySchema& schema, const KeyTerms& terms);
 
 // `term`, a condition on one attribute by values, as a comparison with the attribute on its left side.
 Condition AttributeFirst(const Condition& term);
 
-// The range of encoded values of the first sort attribute that `terms` select; nullopt if they restrict none, or by a
-// value of another type.
+// A range of encoded sort keys.
 struct SortRange {
   std::string begin;
   std::string end;  // empty: none
-  bool Overlaps(const SortRange& other) const {
-    return (other.end.empty() || begin < other.end) && (end.empty() || other.begin < end);
-  }
+
+  bool empty() const { return !end.empty() && begin >= end; }
 };
+
+// The range of `terms`, the whole partition if they restrict no sort attribute. Nullopt if no range is the condition,
+// because of a value of another type.
 std::optional<SortRange> RangeOf(const model::KeySchema& schema, const KeyTerms& terms);
 
 // An order-preserving text of a value of a key attribute; empty for a value of another type.

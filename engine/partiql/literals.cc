@@ -29,12 +29,27 @@ std::string FlagValue(ValueType type, bool value) {
           static_cast<char>(value ? 1 : 0)};
 }
 
-// Reads values inside a literal. `path` is the place of the value in it, which errors name.
+// The place of a value in a literal, which errors name. It is written for errors only: each of a thousand values may
+// lie in maps with long names.
+struct LiteralPlace {
+  const LiteralPlace* outer = nullptr;  // null: the whole literal
+  std::string_view name;                // of an entry of a map
+  std::optional<size_t> index;          // of an element of a list
+
+  std::string Text() const {
+    if (outer == nullptr) return "root";
+    return index.has_value() ? Cat(outer->Text(), "[", *index, "]") : Cat(outer->Text(), ".", name);
+  }
+};
+
+// Reads values inside a literal.
 class LiteralReader {
  public:
-  LiteralReader(TokenReader* tokens, Parameters* parameters) : tokens_(tokens), parameters_(parameters) {}
+  // `parameters_depth`: the level at which values may be parameters.
+  LiteralReader(TokenReader* tokens, Parameters* parameters, int parameters_depth)
+      : tokens_(tokens), parameters_(parameters), parameters_depth_(parameters_depth) {}
 
-  absl::StatusOr<std::string> ReadValue(const std::string& path, int depth) {
+  absl::StatusOr<std::string> ReadValue(const LiteralPlace& path, int depth) {
     if (depth > kDepthMax) return ValidationError("Nesting Levels have exceeded supported limits");
     const Token& token = tokens_->Peek();
     if (token.kind == TokenKind::kString) return TypedValue(ValueType::kString, tokens_->Take().text);
@@ -46,7 +61,10 @@ class LiteralReader {
     if (tokens_->TryWord("TRUE")) return FlagValue(ValueType::kBool, true);
     if (tokens_->TryWord("FALSE")) return FlagValue(ValueType::kBool, false);
     if (tokens_->TryWord("NULL")) return FlagValue(ValueType::kNull, true);
-    if (tokens_->TrySymbol("?")) return TakeParameter();
+    if (tokens_->TrySymbol("?")) {
+      if (depth == parameters_depth_) return TakeParameter();
+      return ValidationError(Cat("Parameters are not supported within a literal under ", path.Text()));
+    }
     if (tokens_->IsSymbol("[")) return ReadList(path, depth);
     if (tokens_->IsSymbol("<<")) return ReadSet(path, depth);
     if (tokens_->IsSymbol("{")) {
@@ -56,7 +74,7 @@ class LiteralReader {
     return tokens_->Unexpected();
   }
 
-  absl::StatusOr<std::string> ReadMap(const std::string& path, int depth) {
+  absl::StatusOr<std::string> ReadMap(const LiteralPlace& path, int depth) {
     ARM_RETURN_IF_ERROR(tokens_->TakeSymbol("{"));
     std::string entries;
     if (tokens_->TrySymbol("}")) return entries;
@@ -64,7 +82,7 @@ class LiteralReader {
       if (tokens_->Peek().kind != TokenKind::kString) return tokens_->Unexpected();
       const std::string name = tokens_->Take().text;
       ARM_RETURN_IF_ERROR(tokens_->TakeSymbol(":"));
-      ARM_ASSIGN_OR_RETURN(const std::string value, ReadValue(Cat(path, ".", name), depth + 1));
+      ARM_ASSIGN_OR_RETURN(const std::string value, ReadValue({&path, name, std::nullopt}, depth + 1));
       std::string entry;
       model::AppendBytesField(1, name, &entry);
       model::AppendBytesField(2, value, &entry);
@@ -75,32 +93,29 @@ class LiteralReader {
   }
 
  private:
-  absl::StatusOr<std::string> ReadNumber(std::string_view sign, const std::string& path) {
-    std::string wire = TypedValue(ValueType::kNumber, Cat(sign, tokens_->Take().text));
-    const absl::Status valid = codec::CanonicalizeValue(wire).status();
-    if (const std::optional<ApiError> error = GetApiError(valid); error.has_value()) {
-      return ValidationError(Cat(error->message, " under ", path));
+  absl::StatusOr<std::string> ReadNumber(std::string_view sign, const LiteralPlace& path) {
+    const std::string wire = TypedValue(ValueType::kNumber, Cat(sign, tokens_->Take().text));
+    absl::StatusOr<std::string> canonical = codec::CanonicalizeValue(wire);
+    if (const std::optional<ApiError> error = GetApiError(canonical.status()); error.has_value()) {
+      return ValidationError(Cat(error->message, " under ", path.Text()));
     }
-    ARM_RETURN_IF_ERROR(valid);
-    return wire;
+    return canonical;
   }
 
   absl::StatusOr<std::string> TakeParameter() {
     const size_t number = parameters_->used++;
     // The number of parameters is checked behind the statement, where it is known.
     if (number >= parameters_->values->size()) return FlagValue(ValueType::kNull, true);
-    const std::string& wire = (*parameters_->values)[number];
-    ARM_RETURN_IF_ERROR(codec::CanonicalizeValue(wire).status());
-    return wire;
+    return codec::CanonicalizeValue((*parameters_->values)[number]);
   }
 
-  absl::StatusOr<std::string> ReadList(const std::string& path, int depth) {
+  absl::StatusOr<std::string> ReadList(const LiteralPlace& path, int depth) {
     tokens_->Take();
     std::string elements;
     if (!tokens_->TrySymbol("]")) {
       size_t index = 0;
       do {
-        ARM_ASSIGN_OR_RETURN(const std::string value, ReadValue(Cat(path, "[", index++, "]"), depth + 1));
+        ARM_ASSIGN_OR_RETURN(const std::string value, ReadValue({&path, {}, index++}, depth + 1));
         model::AppendBytesField(model::kElementsField, value, &elements);
       } while (tokens_->TrySymbol(","));
       ARM_RETURN_IF_ERROR(tokens_->TakeSymbol("]"));
@@ -109,7 +124,7 @@ class LiteralReader {
   }
 
   // A set has the type of its first element.
-  absl::StatusOr<std::string> ReadSet(const std::string& path, int depth) {
+  absl::StatusOr<std::string> ReadSet(const LiteralPlace& path, int depth) {
     tokens_->Take();
     if (tokens_->TrySymbol(">>")) return ValidationError("Empty bags are not supported");
     std::string elements;
@@ -129,16 +144,13 @@ class LiteralReader {
     ARM_RETURN_IF_ERROR(tokens_->TakeSymbol(">>"));
     constexpr uint32_t kSetDistance =
         static_cast<uint32_t>(ValueType::kStringSet) - static_cast<uint32_t>(ValueType::kString);
-    std::string wire = TypedValue(static_cast<ValueType>(*type + kSetDistance), elements);
-    ARM_RETURN_IF_ERROR(codec::CanonicalizeValue(wire).status());
-    return wire;
+    return codec::CanonicalizeValue(TypedValue(static_cast<ValueType>(*type + kSetDistance), elements));
   }
 
   TokenReader* const tokens_;
   Parameters* const parameters_;
+  const int parameters_depth_;
 };
-
-constexpr std::string_view kLiteralRoot = "root";
 
 absl::StatusOr<expr::PathElement> ReadIndex(TokenReader* tokens) {
   tokens->Take();
@@ -225,7 +237,10 @@ bool BeginsLiteral(const TokenReader& tokens) {
 }
 
 absl::StatusOr<std::string> ReadLiteral(TokenReader* tokens, Parameters* parameters) {
-  return LiteralReader(tokens, parameters).ReadValue(std::string(kLiteralRoot), 0);
+  ARM_ASSIGN_OR_RETURN(std::string value, LiteralReader(tokens, parameters, 0).ReadValue({}, 0));
+  // Equal values are equal in bytes. The operations report what is wrong with the others.
+  absl::StatusOr<std::string> canonical = codec::CanonicalizeValue(value);
+  return canonical.ok() ? *std::move(canonical) : value;
 }
 
 absl::StatusOr<std::string> ReadItemLiteral(TokenReader* tokens, Parameters* parameters) {
@@ -239,7 +254,7 @@ absl::StatusOr<std::string> ReadItemLiteral(TokenReader* tokens, Parameters* par
     }
     return std::string(field.bytes);
   }
-  return LiteralReader(tokens, parameters).ReadMap(std::string(kLiteralRoot), 0);
+  return LiteralReader(tokens, parameters, 1).ReadMap({}, 0);
 }
 
 }  // namespace armature::engine::partiql

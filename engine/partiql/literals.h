@@ -52,10 +52,11 @@ absl::StatusOr<expr::DocumentPath> ReadPath(TokenReader* tokens);
 // True if a literal or a parameter begins here.
 bool BeginsLiteral(const TokenReader& tokens);
 
-// Reads a literal or a parameter: the wire form of an AttributeValue. Errors: ValidationException.
+// Reads a literal or a parameter: the canonical wire form of an AttributeValue, or another one that the operations on
+// items refuse. Errors: ValidationException; a literal has no parameters inside.
 absl::StatusOr<std::string> ReadLiteral(TokenReader* tokens, Parameters* parameters);
 
-// Reads a map without its type: the wire form of an Item.
+// Reads a map without its type: the wire form of an Item. Its values may be parameters.
 absl::StatusOr<std::string> ReadItemLiteral(TokenReader* tokens, Parameters* parameters);
 
 }  // namespace armature::engine::partiql

@@ -1,7 +1,7 @@
 #include "engine/partiql/plan.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -31,20 +31,36 @@ void AppendToItem(const std::string& name, const std::string& value, std::string
   model::AppendBytesField(1, entry, item);
 }
 
-// Takes the equalities on all key attributes from `terms` and makes the key. Nullopt if one is missing.
-std::optional<std::string> TakeKey(const model::KeySchema& schema, std::vector<const Condition*>* terms) {
+using ValueOf = const std::string* (*)(const Condition& term, const std::string& attribute);
+
+// Takes the terms on all key attributes from `terms` to which `value_of` gives a value, and makes the key. Nullopt if
+// one is missing.
+std::optional<std::string> TakeKey(const model::KeySchema& schema, ValueOf value_of,
+                                   std::vector<const Condition*>* terms) {
   std::string key;
   for (const std::vector<model::KeyAttribute>* part : {&schema.partition, &schema.sort}) {
     for (const model::KeyAttribute& attribute : *part) {
-      const auto found = std::find_if(terms->begin(), terms->end(), [&attribute](const Condition* term) {
-        return EqualityOn(*term, attribute.name) != nullptr;
+      const auto found = std::find_if(terms->begin(), terms->end(), [&](const Condition* term) {
+        return value_of(*term, attribute.name) != nullptr;
       });
       if (found == terms->end()) return std::nullopt;
-      AppendToItem(attribute.name, *EqualityOn(**found, attribute.name), &key);
+      AppendToItem(attribute.name, *value_of(**found, attribute.name), &key);
       terms->erase(found);
     }
   }
   return key;
+}
+
+// A write names its item by one condition on each key attribute.
+absl::Status CheckOneConditionPerKey(const model::KeySchema& schema, const std::vector<const Condition*>& others) {
+  for (const std::vector<model::KeyAttribute>* part : {&schema.partition, &schema.sort}) {
+    for (const model::KeyAttribute& attribute : *part) {
+      for (const Condition* const term : others) {
+        if (IsKeyConditionOn(*term, attribute.name)) return ValidationError("Multiple conditions on same key");
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Empty for an item without a valid key, which the operation refuses.
@@ -62,6 +78,51 @@ std::string Joined(const std::vector<const Condition*>& terms, ExpressionText* t
   return joined;
 }
 
+// The attributes of the columns, each once. Their values are cut out of the answer.
+void SetProjection(const Statement& statement, ExpressionText* text, ExpressionParameters* to) {
+  std::vector<std::string> names;
+  std::set<std::string_view> known;
+  for (const expr::DocumentPath& path : statement.columns) {
+    if (known.insert(path.attribute()).second) names.push_back(text->Name(path.attribute()));
+  }
+  if (!names.empty()) to->projection = absl::StrJoin(names, ", ");
+}
+
+void FillScan(const Statement& statement, ExpressionParameters* to) {
+  ExpressionText text;
+  SetProjection(statement, &text, to);
+  if (statement.where.has_value()) to->filter = text.Text(*statement.where);
+  text.FillPlaceholders(to);
+}
+
+void FillQuery(const Statement& statement, const model::KeySchema& schema, const KeyedRead& query,
+               ExpressionParameters* to) {
+  ExpressionText text;
+  SetProjection(statement, &text, to);
+  std::string key;
+  for (size_t i = 0; i < query.key.partition.size(); ++i) {
+    const std::string name = text.Name(schema.partition[i].name);
+    key += Cat(key.empty() ? "" : " AND ", name, " = ", text.Value(*query.key.partition[i]));
+  }
+  for (size_t i = 0; i < query.key.sort.size(); ++i) {
+    const SortTerm& term = query.key.sort[i];
+    if (term.value != nullptr) {
+      const std::string name = text.Name(schema.sort[i].name);
+      key += Cat(" AND ", name, " = ", text.Value(*term.value));
+    } else {
+      key += Cat(" AND ", text.Text(AttributeFirst(*term.condition)));
+    }
+  }
+  to->key_condition = std::move(key);
+  std::string filter;
+  if (query.branches.empty()) filter = Joined(query.others, &text);
+  for (const Condition* const branch : query.branches) {
+    filter += Cat(filter.empty() ? "" : " OR ", text.Text(*branch, query.branches.size() > 1));
+  }
+  if (!filter.empty()) to->filter = std::move(filter);
+  text.FillPlaceholders(to);
+}
+
 // Plans a SELECT.
 class SelectPlanner {
  public:
@@ -70,37 +131,34 @@ class SelectPlanner {
 
   absl::StatusOr<Plan> Run() {
     ARM_RETURN_IF_ERROR(FindIndex());
-    ARM_RETURN_IF_ERROR(FindQueries());
-    if (queries_.size() > kQueriesMax) {
-      return ValidationError(Cat("The statement selects more than ", kQueriesMax, " key values"));
+    if (statement_.where.has_value()) {
+      ARM_ASSIGN_OR_RETURN(queries_, DecomposeReads(schema(), *statement_.where));
     }
     ARM_RETURN_IF_ERROR(CheckOrder());
     ARM_RETURN_IF_ERROR(CheckProjected());
     const bool nested = std::any_of(statement_.columns.begin(), statement_.columns.end(),
                                     [](const expr::DocumentPath& path) { return path.nested(); });
-    if (nested) plan_.columns = statement_.columns;
+    if (nested) plan_.columns = std::make_shared<const Columns>(statement_.columns);
     FindWholeKey();
     if (queries_.empty()) {
       if (options_.multi_attribute_indexes && schema().partition.size() > 1) return ValidationError(kMultiAttribute);
       plan_.kind = PlanKind::kScan;
-      plan_.reads.push_back(MakeScan());
+      plan_.read = MakeRead();
     } else if (!plan_.key.empty() && plan_.is_key_only) {
       plan_.kind = PlanKind::kGet;
       plan_.get = MakeGet();
     } else {
+      for (const KeyedRead& query : queries_) ARM_RETURN_IF_ERROR(CheckKeyTerms(schema(), query.key));
+      OrderByKey(!statement_.order.empty(), descending_, &queries_);
       plan_.kind = PlanKind::kQuery;
-      for (const Query& query : queries_) plan_.reads.push_back(MakeQuery(query));
+      plan_.read = MakeRead();
+      plan_.read_key = schema();
+      plan_.queries = std::move(queries_);
     }
     return std::move(plan_);
   }
 
  private:
-  // A query and its filter: all of `terms.others`, and one of `branches` unless there is none.
-  struct Query {
-    KeyTerms terms;
-    std::vector<const Condition*> branches;
-  };
-
   const model::KeySchema& schema() const { return index_ == nullptr ? table_.descriptor.key : index_->descriptor.key; }
 
   absl::Status FindIndex() {
@@ -112,54 +170,6 @@ class SelectPlanner {
     if (index_->descriptor.kind == model::IndexKind::kGlobal && options_.consistent_read) {
       return ValidationError("Strongly consistent read is not supported on Global Secondary Indexes");
     }
-    return absl::OkStatus();
-  }
-
-  absl::Status FindQueries() {
-    if (!statement_.where.has_value()) return absl::OkStatus();
-    const std::vector<const Condition*> branches = Disjuncts(*statement_.where);
-    if (branches.size() == 1) {
-      for (KeyTerms& terms : FindKeyTerms(schema(), Conjuncts(*branches[0])))
-        queries_.push_back({std::move(terms), {}});
-      return absl::OkStatus();
-    }
-    std::map<std::vector<std::string>, std::vector<Query>> by_partition;
-    std::vector<std::vector<std::string>> order;
-    for (const Condition* const branch : branches) {
-      std::vector<KeyTerms> found = FindKeyTerms(schema(), Conjuncts(*branch));
-      if (found.empty()) return absl::OkStatus();  // a scan
-      for (KeyTerms& terms : found) {
-        std::vector<Query>& queries = by_partition[terms.partition];
-        if (queries.empty()) order.push_back(terms.partition);
-        queries.push_back({std::move(terms), {branch}});
-      }
-    }
-    for (const std::vector<std::string>& partition : order) ARM_RETURN_IF_ERROR(AddUnion(by_partition[partition]));
-    return absl::OkStatus();
-  }
-
-  // Adds the queries of one partition, whose items are each wanted once.
-  absl::Status AddUnion(const std::vector<Query>& queries) {
-    std::vector<std::optional<SortRange>> ranges;
-    ranges.reserve(queries.size());
-    for (const Query& query : queries) ranges.push_back(RangeOf(schema(), query.terms));
-    for (size_t i = 0; i < ranges.size(); ++i) {
-      for (size_t j = 0; j < i; ++j) {
-        if (ranges[i].has_value() && ranges[j].has_value() && ranges[i]->Overlaps(*ranges[j])) {
-          return ValidationError("Overlapping conditions with range keys are not supported in where clause");
-        }
-      }
-    }
-    const bool are_apart =
-        std::all_of(ranges.begin(), ranges.end(), [](const auto& range) { return range.has_value(); });
-    if (are_apart && statement_.order.empty()) {
-      for (const Query& query : queries) queries_.push_back({query.terms, {}});
-      return absl::OkStatus();
-    }
-    Query all;
-    all.terms.partition = queries.front().terms.partition;
-    for (const Query& query : queries) all.branches.push_back(query.branches.front());
-    queries_.push_back(std::move(all));
     return absl::OkStatus();
   }
 
@@ -177,10 +187,11 @@ class SelectPlanner {
     if (order[0].attribute == schema().partition[0].name && schema().partition.size() == 1) {
       next = 1;
       const model::KeyAttribute& attribute = schema().partition[0];
-      std::stable_sort(queries_.begin(), queries_.end(), [&](const Query& a, const Query& b) {
-        return KeyText(attribute, a.terms.partition[0]) < KeyText(attribute, b.terms.partition[0]);
+      std::stable_sort(queries_.begin(), queries_.end(), [&](const KeyedRead& a, const KeyedRead& b) {
+        const KeyedRead& first = order[0].descending ? b : a;
+        const KeyedRead& second = order[0].descending ? a : b;
+        return KeyText(attribute, *first.key.partition[0]) < KeyText(attribute, *second.key.partition[0]);
       });
-      if (order[0].descending) std::reverse(queries_.begin(), queries_.end());
     }
     for (size_t i = 0; next + i < order.size(); ++i) {
       const OrderKey& key = order[next + i];
@@ -193,61 +204,64 @@ class SelectPlanner {
       }
       descending_ = key.descending;
     }
-    if (next == 0 && queries_.size() > 1) {
+    if (next == 0 && !std::all_of(queries_.begin(), queries_.end(),
+                                  [this](const KeyedRead& each) { return IsSamePartition(each, queries_.front()); })) {
       return ValidationError("ORDER BY clause of several partitions must begin with the partition key");
     }
     return absl::OkStatus();
   }
 
-  // Collects the attributes of `operands` that the index does not project.
-  void AddMissing(const std::vector<Operand>& operands, std::vector<std::string>* missing) const {
-    for (const Operand& operand : operands) {
-      if (operand.kind == Operand::Kind::kPath) AddMissing(operand.path, missing);
-      AddMissing(operand.arguments, missing);
+  // The attributes that the index does not project, each once.
+  class Missing {
+   public:
+    explicit Missing(const store::Index& index) : index_(index) {}
+
+    void Add(const Condition& condition) {
+      Add(condition.operands);
+      for (const Condition& child : condition.children) Add(child);
     }
-  }
-  void AddMissing(const Condition& condition, std::vector<std::string>* missing) const {
-    AddMissing(condition.operands, missing);
-    for (const Condition& child : condition.children) AddMissing(child, missing);
-  }
-  void AddMissing(const expr::DocumentPath& path, std::vector<std::string>* missing) const {
-    const std::string& name = path.attribute();
-    const bool is_known = std::find(missing->begin(), missing->end(), name) != missing->end();
-    if (!is_known && !index::ProjectsAttribute(*index_, name)) missing->push_back(name);
-  }
+    void Add(const expr::DocumentPath& path) {
+      const std::string& name = path.attribute();
+      if (index::ProjectsAttribute(index_, name) || !known_.insert(name).second) return;
+      names_.push_back(name);
+    }
+    const std::vector<std::string>& names() const { return names_; }
+
+   private:
+    void Add(const std::vector<Operand>& operands) {
+      for (const Operand& operand : operands) {
+        if (operand.kind == Operand::Kind::kPath) Add(operand.path);
+        Add(operand.arguments);
+      }
+    }
+
+    const store::Index& index_;
+    std::set<std::string_view> known_;
+    std::vector<std::string> names_;
+  };
 
   absl::Status CheckProjected() const {
     if (index_ == nullptr || index_->descriptor.kind != model::IndexKind::kGlobal) return absl::OkStatus();
-    std::vector<std::string> missing;
-    for (const expr::DocumentPath& path : statement_.columns) AddMissing(path, &missing);
-    if (!missing.empty()) {
+    Missing missing(*index_);
+    for (const expr::DocumentPath& path : statement_.columns) missing.Add(path);
+    if (!missing.names().empty()) {
       return InvalidParameterError(
-          Cat("Global secondary index ", *statement_.index, " does not project ", model::PrintedList(missing)));
+          Cat("Global secondary index ", *statement_.index, " does not project ", model::PrintedList(missing.names())));
     }
-    if (statement_.where.has_value()) AddMissing(*statement_.where, &missing);
-    if (missing.empty()) return absl::OkStatus();
-    return InvalidParameterError(Cat("Secondary index ", *statement_.index,
-                                     " does not project one or more filter attributes: ", model::PrintedList(missing)));
+    if (statement_.where.has_value()) missing.Add(*statement_.where);
+    if (missing.names().empty()) return absl::OkStatus();
+    return InvalidParameterError(
+        Cat("Secondary index ", *statement_.index,
+            " does not project one or more filter attributes: ", model::PrintedList(missing.names())));
   }
 
   void FindWholeKey() {
     if (index_ != nullptr || !statement_.where.has_value()) return;
     std::vector<const Condition*> terms = Conjuncts(*statement_.where);
-    std::optional<std::string> key = TakeKey(schema(), &terms);
+    std::optional<std::string> key = TakeKey(schema(), OnlyValueOn, &terms);
     if (!key.has_value()) return;
     plan_.key = *std::move(key);
     plan_.is_key_only = terms.empty();
-  }
-
-  // The attributes of the columns, each once. Their values are cut out of the answer.
-  void SetProjection(ExpressionText* text, ExpressionParameters* to) const {
-    std::vector<std::string> names;
-    names.reserve(statement_.columns.size());
-    for (const expr::DocumentPath& path : statement_.columns) {
-      const std::string name = text->Name(path.attribute());
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-    if (!names.empty()) to->projection = absl::StrJoin(names, ", ");
   }
 
   GetItemRequest MakeGet() const {
@@ -256,7 +270,7 @@ class SelectPlanner {
     get.key_wire = plan_.key;
     get.consistent_read = options_.consistent_read;
     ExpressionText text;
-    SetProjection(&text, &get.expressions);
+    SetProjection(statement_, &text, &get.expressions);
     text.FillPlaceholders(&get.expressions);
     return get;
   }
@@ -271,40 +285,11 @@ class SelectPlanner {
     return read;
   }
 
-  ReadRequest MakeScan() const {
-    ReadRequest read = MakeRead();
-    ExpressionText text;
-    SetProjection(&text, &read.expressions);
-    if (statement_.where.has_value()) read.expressions.filter = text.Text(*statement_.where);
-    text.FillPlaceholders(&read.expressions);
-    return read;
-  }
-
-  ReadRequest MakeQuery(const Query& query) const {
-    ReadRequest read = MakeRead();
-    ExpressionText text;
-    SetProjection(&text, &read.expressions);
-    std::string key;
-    for (size_t i = 0; i < query.terms.partition.size(); ++i) {
-      const std::string name = text.Name(schema().partition[i].name);
-      key += Cat(key.empty() ? "" : " AND ", name, " = ", text.Value(query.terms.partition[i]));
-    }
-    for (const Condition* const term : query.terms.sort) key += Cat(" AND ", text.Text(AttributeFirst(*term)));
-    read.expressions.key_condition = std::move(key);
-    std::string filter = Joined(query.terms.others, &text);
-    for (const Condition* const branch : query.branches) {
-      filter += Cat(filter.empty() ? "" : " OR ", text.Text(*branch, query.branches.size() > 1));
-    }
-    if (!filter.empty()) read.expressions.filter = std::move(filter);
-    text.FillPlaceholders(&read.expressions);
-    return read;
-  }
-
   const Statement& statement_;
   const PlanOptions& options_;
   const store::Table& table_;
   const store::Index* index_ = nullptr;
-  std::vector<Query> queries_;
+  std::vector<KeyedRead> queries_;
   bool descending_ = false;
   Plan plan_;
 };
@@ -389,13 +374,14 @@ absl::StatusOr<Plan> PlanOneItem(const Statement& statement, const store::Table&
   }
   std::vector<const Condition*> terms;
   if (statement.where.has_value()) terms = Conjuncts(*statement.where);
-  std::optional<std::string> key = TakeKey(schema, &terms);
+  std::optional<std::string> key = TakeKey(schema, EqualityOn, &terms);
   if (!key.has_value() && !is_check) {
     return ValidationError("Where clause does not contain a mandatory equality on all key attributes");
   }
   if (is_check && (!key.has_value() || terms.empty() || statement.index.has_value())) {
     return ValidationError("EXISTS() must contain a single item read with additional condition");
   }
+  ARM_RETURN_IF_ERROR(CheckOneConditionPerKey(schema, terms));
   plan.key = *std::move(key);
   WriteRequest& write = plan.write.emplace();
   write.table_name = statement.table;
@@ -436,29 +422,45 @@ std::string Step(std::string_view operation, const Statement& statement, const E
 
 }  // namespace
 
-absl::StatusOr<Plan> MakePlan(const store::Database& database, const Statement& statement, const PlanOptions& options) {
-  ARM_RETURN_IF_ERROR(model::CheckTableReference(statement.table));
-  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTable(database, statement.table));
+ReadRequest Plan::RequestOf(size_t i) const {
+  ReadRequest request = read;
+  if (kind == PlanKind::kScan) {
+    FillScan(*statement, &request.expressions);
+  } else {
+    FillQuery(*statement, read_key, queries[i], &request.expressions);
+  }
+  return request;
+}
+
+absl::StatusOr<Plan> MakePlan(const store::Database& database, std::shared_ptr<const Statement> statement,
+                              const PlanOptions& options) {
+  ARM_RETURN_IF_ERROR(model::CheckTableReference(statement->table));
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTable(database, statement->table));
   absl::StatusOr<Plan> plan;
-  switch (statement.kind) {
+  switch (statement->kind) {
     case Statement::Kind::kSelect:
-      plan = SelectPlanner(statement, options, *pinned.table).Run();
+      plan = SelectPlanner(*statement, options, *pinned.table).Run();
       break;
     case Statement::Kind::kInsert:
-      plan = PlanInsert(statement, *pinned.table);
+      plan = PlanInsert(*statement, *pinned.table);
       break;
     default:
-      plan = PlanOneItem(statement, *pinned.table);
+      plan = PlanOneItem(*statement, *pinned.table);
   }
-  if (plan.ok() && !plan->key.empty()) plan->row_key = RowKeyOf(*pinned.table, plan->key);
+  if (!plan.ok()) return plan;
+  if (!plan->key.empty()) plan->row_key = RowKeyOf(*pinned.table, plan->key);
+  plan->statement = std::move(statement);
   return plan;
 }
 
-std::string Explained(const Statement& statement, const Plan& plan) {
+std::string Explained(const Plan& plan) {
+  const Statement& statement = *plan.statement;
   std::string text;
   if (plan.get.has_value()) text = Step("GetItem", statement, plan.get->expressions);
-  for (const ReadRequest& read : plan.reads) {
-    const bool is_query = plan.kind == PlanKind::kQuery;
+  const bool is_query = plan.kind == PlanKind::kQuery;
+  const size_t reads = is_query || plan.kind == PlanKind::kScan ? plan.read_count() : 0;
+  for (size_t i = 0; i < reads; ++i) {
+    const ReadRequest read = plan.RequestOf(i);
     text += Cat(text.empty() ? "" : "\n", Step(is_query ? "Query" : "Scan", statement, read.expressions));
     if (is_query && !read.scan_index_forward) text += ", backwards";
   }

@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
+#include "storage/codec/item_codec.h"
 #include "storage/model/limits.h"
 #include "storage/model/wire.h"
 
@@ -23,7 +24,10 @@ std::string HashOf(const StatementRequest& request) {
   std::string bytes;
   model::AppendBytesField(1, *request.statement, &bytes);
   if (request.parameters.has_value()) {
-    for (const std::string& parameter : *request.parameters) model::AppendBytesField(2, parameter, &bytes);
+    for (const std::string& parameter : *request.parameters) {
+      // All spellings of a value are one.
+      model::AppendBytesField(2, codec::CanonicalizeValue(parameter).value_or(parameter), &bytes);
+    }
   }
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
@@ -44,7 +48,7 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
 
   void Add(std::string_view item_bytes) override {
     items_bytes_ += item_bytes.size();
-    result_.items.push_back(plan_.columns.empty() ? std::string(item_bytes) : ColumnsOf(plan_.columns, item_bytes));
+    result_.items.push_back(plan_.columns == nullptr ? std::string(item_bytes) : plan_.columns->Of(item_bytes));
   }
   void Clear() override { result_.items.resize(items_before_); }
 
@@ -62,7 +66,7 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
   void ReadFrom(PageStart start) {
     read_ = start.read;
     items_before_ = result_.items.size();
-    ReadRequest read = plan_.reads[read_];
+    ReadRequest read = plan_.RequestOf(read_);
     read.exclusive_start_key_wire = std::move(start.key);
     read.return_consumed_capacity = request_.return_consumed_capacity;
     read.at_least_sequence = request_.at_least_sequence;
@@ -82,7 +86,7 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
     if (page->capacity.has_value()) AddCapacity(*page->capacity, &result_.capacity);
     const bool is_full = items_bytes_ >= kPageBytes || (request_.limit.has_value() && scanned_ >= *request_.limit);
     const bool has_more = page->last_evaluated_key.has_value();
-    if (!has_more && read_ + 1 == plan_.reads.size()) return std::move(done_)(std::move(result_));
+    if (!has_more && read_ + 1 == plan_.read_count()) return std::move(done_)(std::move(result_));
     if (!has_more && !is_full) return ReadFrom({read_ + 1, std::nullopt});
     result_.next_token = EncodeToken(
         request_.statement, has_more ? PageStart{read_, page->last_evaluated_key} : PageStart{read_ + 1, std::nullopt});
@@ -127,7 +131,7 @@ absl::StatusOr<PageStart> DecodeToken(const StatementRequest& request, std::stri
 
 void RunSelect(Engine* engine, const RequestContext& context, const ExecuteStatementRequest& request, Plan plan,
                const PageStart& start, Callback<ExecuteStatementResult> done) {
-  if (plan.kind != PlanKind::kGet && start.read >= plan.reads.size()) {
+  if (plan.kind != PlanKind::kGet && start.read >= plan.read_count()) {
     return std::move(done)(ValidationError(kWrongToken));
   }
   const bool is_get = plan.kind == PlanKind::kGet;

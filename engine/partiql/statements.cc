@@ -12,6 +12,7 @@
 #include "engine/partiql/parser.h"
 #include "engine/partiql/plan.h"
 #include "engine/partiql/select_run.h"
+#include "engine/partiql/statement_steps.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -30,11 +31,7 @@ constexpr size_t kNextTokenMaxChars = 32'768;
 constexpr size_t kBatchStatementsMax = 25;
 constexpr char kDuplicateItem[] = "Duplicate primary key exists in table";
 
-// A statement that is permitted, and its plan.
-struct Planned {
-  Statement statement;
-  Plan plan;
-};
+using StatementPtr = std::shared_ptr<const Statement>;
 
 std::string_view ActionOf(Statement::Kind kind) {
   switch (kind) {
@@ -66,9 +63,12 @@ void CheckStatementShape(const StatementRequest& request, std::string_view prefi
                     Cat(prefix, "returnValuesOnConditionCheckFailure"), kReturnValuesOnFailureValues, list);
 }
 
-absl::StatusOr<Statement> Parse(const StatementRequest& request) {
+absl::StatusOr<StatementPtr> Parse(const StatementRequest& request) {
   static const auto* const kNone = new std::vector<std::string>;
-  return partiql::ParseStatement(*request.statement, request.parameters.has_value() ? *request.parameters : *kNone);
+  ARM_ASSIGN_OR_RETURN(
+      Statement statement,
+      partiql::ParseStatement(*request.statement, request.parameters.has_value() ? *request.parameters : *kNone));
+  return std::make_shared<const Statement>(std::move(statement));
 }
 
 // The facts of all requests of a plan.
@@ -79,8 +79,9 @@ absl::StatusOr<access::Facts> FactsOfPlan(const store::Database& database, const
   if (plan->get.has_value()) {
     ARM_ASSIGN_OR_RETURN(facts, FactsOf(database, *plan->get));
   }
-  for (const ReadRequest& read : plan->reads) {
-    ARM_ASSIGN_OR_RETURN(const access::Facts one, FactsOf(database, plan->is_full_scan(), read));
+  const bool is_read = plan->kind == PlanKind::kQuery || plan->kind == PlanKind::kScan;
+  for (size_t i = 0; is_read && i < plan->read_count(); ++i) {
+    ARM_ASSIGN_OR_RETURN(const access::Facts one, FactsOf(database, plan->is_full_scan(), plan->RequestOf(i)));
     MergeFacts(one, &facts);
   }
   if (plan->write.has_value()) {
@@ -95,22 +96,40 @@ absl::StatusOr<access::Facts> FactsOfPlan(const store::Database& database, const
   return facts;
 }
 
-// Plans and authorises. A denied statement is told nothing of the table. `transaction`: the enclosing operation, if it
-// is one.
-absl::StatusOr<Plan> PlanFor(const Engine& engine, const StatementOptions& options, const StatementRequest& request,
-                             const Statement& statement, std::string_view transaction = {}) {
+absl::StatusOr<Plan> Planned(Engine* engine, const StatementOptions& options, const StatementRequest& request,
+                             const StatementPtr& statement) {
+  engine->CountPlan();
   absl::StatusOr<Plan> plan =
-      partiql::MakePlan(*engine.database(), statement, {request.consistent_read, options.multi_attribute_indexes});
+      partiql::MakePlan(*engine->database(), statement, {request.consistent_read, options.multi_attribute_indexes});
   if (plan.ok() && plan->write.has_value()) {
     plan->write->from_statement = true;
     plan->write->return_values_on_condition_check_failure = request.return_values_on_condition_check_failure;
   }
-  if (options.gate) {
-    const auto facts = [&](const store::Database& database) { return FactsOfPlan(database, plan, transaction); };
-    const std::string_view index = statement.index.has_value() ? std::string_view(*statement.index) : "";
-    ARM_RETURN_IF_ERROR(options.gate({ActionOf(statement.kind), statement.table, index, facts}));
-  }
   return plan;
+}
+
+// Authorises, then plans. A denied statement is told nothing of the table, and not planned, unless the conditions of a
+// policy ask for the facts of the plan. `transaction`: the enclosing operation, if it is one.
+absl::StatusOr<Plan> PlanFor(Engine* engine, const StatementOptions& options, const StatementRequest& request,
+                             const StatementPtr& statement, std::string_view transaction = {}) {
+  std::optional<absl::StatusOr<Plan>> plan;
+  if (options.gate) {
+    const auto facts = [&](const store::Database& database) {
+      if (!plan.has_value()) plan = Planned(engine, options, request, statement);
+      return FactsOfPlan(database, *plan, transaction);
+    };
+    const std::string_view index = statement->index.has_value() ? std::string_view(*statement->index) : "";
+    ARM_RETURN_IF_ERROR(options.gate({ActionOf(statement->kind), statement->table, index, facts}));
+  }
+  return plan.has_value() ? *std::move(plan) : Planned(engine, options, request, statement);
+}
+
+size_t BytesOfStatement(const StatementRequest& request) {
+  size_t bytes = request.statement->size();
+  if (request.parameters.has_value()) {
+    for (const std::string& parameter : *request.parameters) bytes += parameter.size();
+  }
+  return bytes;
 }
 
 void RunWriteOf(Engine* engine, const RequestContext& context, Plan plan, Callback<WriteResult> done) {
@@ -141,31 +160,65 @@ absl::Status CheckExecuteStatement(const ExecuteStatementRequest& request) {
   return list.ToStatus();
 }
 
-struct StartedStatement {
-  Planned planned;
-  partiql::PageStart start;
+class ExecuteStatementRun final : public partiql::StatementSteps {
+ public:
+  ExecuteStatementRun(StatementOptions options, ExecuteStatementRequest request, Callback<ExecuteStatementResult> done)
+      : options_(std::move(options)), request_(std::move(request)), done_(std::move(done)) {}
+
+ private:
+  size_t count() const override { return 1; }
+  size_t BytesOf(size_t) const override { return BytesOfStatement(request_.statement); }
+
+  absl::Status Run(size_t) override {
+    ARM_ASSIGN_OR_RETURN(const StatementPtr statement, Parse(request_.statement));
+    if (statement->kind == Statement::Kind::kExists) {
+      return ValidationError("EXISTS() is only supported in ExecuteTransaction");
+    }
+    if (request_.next_token.has_value()) {
+      ARM_ASSIGN_OR_RETURN(start_, partiql::DecodeToken(request_.statement, *request_.next_token));
+    }
+    ARM_ASSIGN_OR_RETURN(plan_, PlanFor(engine(), options_, request_.statement, statement));
+    return absl::OkStatus();
+  }
+
+  void Finish(const absl::Status& status) override {
+    if (!status.ok()) return std::move(done_)(status);
+    if (request_.explain_only) {
+      ExecuteStatementResult result;
+      result.plan = partiql::Explained(plan_);
+      return std::move(done_)(std::move(result));
+    }
+    if (!plan_.write.has_value()) {
+      return partiql::RunSelect(engine(), context(), request_, std::move(plan_), start_, std::move(done_));
+    }
+    plan_.write->return_consumed_capacity = request_.return_consumed_capacity;
+    RunWriteOf(engine(), context(), std::move(plan_),
+               [done = std::move(done_)](absl::StatusOr<WriteResult> written) mutable {
+                 if (!written.ok()) return std::move(done)(written.status());
+                 ExecuteStatementResult result;
+                 if (written->attributes.has_value()) result.items.emplace_back(written->attributes->view());
+                 result.capacity = std::move(written->capacity);
+                 result.change_sequence = written->change_sequence;
+                 std::move(done)(std::move(result));
+               });
+  }
+
+  const StatementOptions options_;
+  const ExecuteStatementRequest request_;
+  Callback<ExecuteStatementResult> done_;
+  partiql::PageStart start_;
+  Plan plan_;
 };
 
-absl::StatusOr<StartedStatement> PrepareStatement(const Engine& engine, const StatementOptions& options,
-                                                  const ExecuteStatementRequest& request) {
-  ARM_RETURN_IF_ERROR(CheckExecuteStatement(request));
-  StartedStatement started;
-  ARM_ASSIGN_OR_RETURN(started.planned.statement, Parse(request.statement));
-  const Statement& statement = started.planned.statement;
-  if (statement.kind == Statement::Kind::kExists) {
-    return ValidationError("EXISTS() is only supported in ExecuteTransaction");
-  }
-  if (request.next_token.has_value()) {
-    ARM_ASSIGN_OR_RETURN(started.start, partiql::DecodeToken(request.statement, *request.next_token));
-  }
-  ARM_ASSIGN_OR_RETURN(started.planned.plan, PlanFor(engine, options, request.statement, statement));
-  return started;
-}
-
 // The statements of a batch or transaction that are reads and writes at once.
-bool IsMixed(const std::vector<const Statement*>& statements) {
-  return std::any_of(statements.begin(), statements.end(),
-                     [&statements](const Statement* each) { return each->is_read() != statements.front()->is_read(); });
+bool IsMixed(const std::vector<StatementPtr>& statements) {
+  const Statement* first = nullptr;
+  for (const StatementPtr& each : statements) {
+    if (each == nullptr) continue;  // it could not be parsed
+    if (first == nullptr) first = each.get();
+    if (each->is_read() != first->is_read()) return true;
+  }
+  return false;
 }
 
 // A batch in progress. Its statements run side by side.
@@ -211,13 +264,13 @@ absl::Status CheckBatch(const BatchStatementRequest& request) {
   return list.ToStatus();
 }
 
-absl::StatusOr<Plan> PlanOfBatch(const Engine& engine, const StatementOptions& options, const StatementRequest& request,
-                                 const Statement& statement) {
-  if (statement.kind == Statement::Kind::kExists) {
+absl::StatusOr<Plan> PlanOfBatch(Engine* engine, const StatementOptions& options, const StatementRequest& request,
+                                 const StatementPtr& statement) {
+  if (statement->kind == Statement::Kind::kExists) {
     return ValidationError("EXISTS() is only supported in ExecuteTransaction");
   }
   ARM_ASSIGN_OR_RETURN(Plan plan, PlanFor(engine, options, request, statement));
-  if (statement.is_read() && plan.key.empty()) {
+  if (statement->is_read() && plan.key.empty()) {
     return ValidationError(
         "Select statements within BatchExecuteStatement must specify the primary key in the where clause.");
   }
@@ -251,9 +304,71 @@ void RunOfBatch(Engine* engine, const RequestContext& context, const BatchStatem
   });
 }
 
-// The statements of a transaction, and their plans.
-absl::StatusOr<std::vector<Planned>> PrepareTransaction(const Engine& engine, const StatementOptions& options,
-                                                        const TransactStatementsRequest& request) {
+// Parses the statements of a batch, then plans them. Errors are those of single statements.
+class BatchSteps final : public partiql::StatementSteps {
+ public:
+  BatchSteps(StatementOptions options, BatchStatementRequest request, Callback<BatchStatementResult> done)
+      : options_(std::move(options)), request_(std::move(request)), run_(std::make_shared<BatchRun>()) {
+    const size_t statements = request_.statements->size();
+    run_->done = std::move(done);
+    run_->result.responses.resize(statements);
+    run_->capacity.resize(statements);
+    run_->sequences.resize(statements);
+    parsed_.resize(statements);
+    plans_.resize(statements);
+  }
+
+ private:
+  size_t count() const override { return 2 * parsed_.size(); }
+  size_t BytesOf(size_t step) const override { return BytesOfStatement((*request_.statements)[step % parsed_.size()]); }
+
+  absl::Status Run(size_t step) override {
+    const size_t i = step % parsed_.size();
+    const StatementRequest& request = (*request_.statements)[i];
+    if (step < parsed_.size()) {
+      absl::StatusOr<StatementPtr> parsed = Parse(request);
+      if (parsed.ok()) {
+        parsed_[i] = *std::move(parsed);
+        run_->result.responses[i].table_name = parsed_[i]->table;
+      } else {
+        plans_[i] = parsed.status();
+      }
+      return absl::OkStatus();
+    }
+    if (i == 0 && IsMixed(parsed_)) {
+      return ValidationError("Read and write requests together in the same batch is not supported.");
+    }
+    if (parsed_[i] == nullptr) return absl::OkStatus();
+    plans_[i] = PlanOfBatch(engine(), options_, request, parsed_[i]);
+    const bool is_named = plans_[i].ok() && !plans_[i]->row_key.empty();
+    if (is_named && !items_.emplace(parsed_[i]->table, plans_[i]->row_key).second) {
+      return ValidationError(kDuplicateKeysText);
+    }
+    return absl::OkStatus();
+  }
+
+  void Finish(const absl::Status& status) override {
+    if (!status.ok()) return std::move(run_->done)(status);
+    run_->waiting = plans_.size();
+    for (size_t i = 0; i < plans_.size(); ++i) {
+      if (plans_[i].ok()) {
+        RunOfBatch(engine(), context(), request_, i, *std::move(plans_[i]), run_);
+      } else {
+        run_->result.responses[i].error = plans_[i].status();
+        run_->Finish();
+      }
+    }
+  }
+
+  const StatementOptions options_;
+  const BatchStatementRequest request_;
+  const std::shared_ptr<BatchRun> run_;
+  std::vector<StatementPtr> parsed_;  // null: it could not be parsed
+  std::vector<absl::StatusOr<Plan>> plans_;
+  std::set<std::pair<std::string, std::string>> items_;  // table and row key
+};
+
+absl::Status CheckTransaction(const TransactStatementsRequest& request) {
   model::ConstraintList list;
   if (!request.statements.has_value()) {
     list.AddNull("transactStatements");
@@ -265,51 +380,40 @@ absl::StatusOr<std::vector<Planned>> PrepareTransaction(const Engine& engine, co
     }
   }
   CheckCapacityReport(request.return_consumed_capacity, &list);
-  ARM_RETURN_IF_ERROR(list.ToStatus());
-  std::vector<Planned> all(request.statements->size());
-  std::vector<const Statement*> statements;
-  statements.reserve(all.size());
-  for (size_t i = 0; i < all.size(); ++i) {
-    ARM_ASSIGN_OR_RETURN(all[i].statement, Parse((*request.statements)[i]));
-    statements.push_back(&all[i].statement);
+  return list.ToStatus();
+}
+
+// The plan of statement `i` of a transaction.
+absl::StatusOr<Plan> PlanOfTransaction(Engine* engine, const StatementOptions& options, const StatementRequest& request,
+                                       const StatementPtr& statement, size_t i) {
+  const auto refused = [i](std::string_view why) {
+    return ValidationError(Cat("Validation failed in TransactStatements[", i, "]: ", why));
+  };
+  if (!statement->returning.empty()) return refused("RETURNING clause is not supported in ExecuteTransaction.");
+  if (statement->is_read() && statement->index.has_value()) {
+    return refused("Reads on indices are not supported within transactions.");
   }
-  if (IsMixed(statements)) {
-    return ValidationError(
-        "ExecuteTransaction API does not support both read and write operations in the same request.");
+  absl::StatusOr<Plan> plan = PlanFor(engine, options, request, statement, "ExecuteTransaction");
+  if (!plan.ok() && statement->kind == Statement::Kind::kExists) {
+    const std::optional<ApiError> error = GetApiError(plan.status());
+    if (error.has_value() && error->message.starts_with("EXISTS()")) return refused(error->message);
   }
-  for (size_t i = 0; i < all.size(); ++i) {
-    const Statement& statement = all[i].statement;
-    const auto refused = [i](std::string_view why) {
-      return ValidationError(Cat("Validation failed in TransactStatements[", i, "]: ", why));
-    };
-    if (!statement.returning.empty()) return refused("RETURNING clause is not supported in ExecuteTransaction.");
-    if (statement.is_read() && statement.index.has_value()) {
-      return refused("Reads on indices are not supported within transactions.");
-    }
-    absl::StatusOr<Plan> plan = PlanFor(engine, options, (*request.statements)[i], statement, "ExecuteTransaction");
-    if (!plan.ok() && statement.kind == Statement::Kind::kExists) {
-      const std::optional<ApiError> error = GetApiError(plan.status());
-      if (error.has_value() && error->message.starts_with("EXISTS()")) return refused(error->message);
-    }
-    ARM_RETURN_IF_ERROR(plan.status());
-    all[i].plan = *std::move(plan);
-    if (statement.is_read() && (all[i].plan.key.empty() || !all[i].plan.is_key_only)) {
-      return refused("Select statements within ExecuteTransaction must specify the primary key in the where clause.");
-    }
+  if (plan.ok() && statement->is_read() && (plan->key.empty() || !plan->is_key_only)) {
+    return refused("Select statements within ExecuteTransaction must specify the primary key in the where clause.");
   }
-  return all;
+  return plan;
 }
 
 void RunTransactionReads(Engine* engine, const RequestContext& context, const TransactStatementsRequest& request,
-                         std::vector<Planned> all, Callback<TransactStatementsResult> done) {
+                         std::vector<Plan> plans, Callback<TransactStatementsResult> done) {
   TransactGetRequest gets;
   gets.return_consumed_capacity = request.return_consumed_capacity;
   gets.message_bytes = request.message_bytes;
-  std::vector<std::vector<expr::DocumentPath>> columns;
-  columns.reserve(all.size());
-  for (Planned& each : all) {
-    gets.gets.push_back({true, *std::move(each.plan.get)});
-    columns.push_back(std::move(each.plan.columns));
+  std::vector<std::shared_ptr<const partiql::Columns>> columns;
+  columns.reserve(plans.size());
+  for (Plan& plan : plans) {
+    gets.gets.push_back({true, *std::move(plan.get)});
+    columns.push_back(std::move(plan.columns));
   }
   const auto answer = [columns = std::move(columns)](const TransactGetResult& got) {
     TransactStatementsResult result;
@@ -318,7 +422,7 @@ void RunTransactionReads(Engine* engine, const RequestContext& context, const Tr
       std::optional<std::string>& item = result.items.emplace_back();
       if (!got.items[i].has_value()) continue;
       const std::string_view bytes = got.items[i]->view();
-      item = columns[i].empty() ? std::string(bytes) : partiql::ColumnsOf(columns[i], bytes);
+      item = columns[i] == nullptr ? std::string(bytes) : columns[i]->Of(bytes);
     }
     return result;
   };
@@ -343,16 +447,16 @@ absl::Status WithDuplicates(const absl::Status& error, const std::vector<bool>& 
 }
 
 void RunTransactionWrites(Engine* engine, const RequestContext& context, const TransactStatementsRequest& request,
-                          std::vector<Planned> all, Callback<TransactStatementsResult> done) {
+                          std::vector<Plan> plans, Callback<TransactStatementsResult> done) {
   TransactWriteRequest writes;
   writes.client_request_token = request.client_request_token;
   writes.token_scope = request.token_scope;
   writes.return_consumed_capacity = request.return_consumed_capacity;
   writes.message_bytes = request.message_bytes;
   std::vector<bool> inserts;
-  inserts.reserve(all.size());
-  for (Planned& each : all) {
-    const PlanKind kind = each.plan.kind;
+  inserts.reserve(plans.size());
+  for (Plan& plan : plans) {
+    const PlanKind kind = plan.kind;
     inserts.push_back(kind == PlanKind::kPut);
     TransactAction& action = writes.actions.emplace_back();
     action.given = 1;
@@ -360,7 +464,7 @@ void RunTransactionWrites(Engine* engine, const RequestContext& context, const T
                   : kind == PlanKind::kUpdate ? WriteKind::kUpdate
                   : kind == PlanKind::kDelete ? WriteKind::kDelete
                                               : WriteKind::kConditionCheck;
-    action.write = *std::move(each.plan.write);
+    action.write = *std::move(plan.write);
   }
   engine->TransactWriteItems(
       context, std::move(writes),
@@ -373,81 +477,69 @@ void RunTransactionWrites(Engine* engine, const RequestContext& context, const T
       });
 }
 
+// Parses the statements of a transaction, then plans them.
+class TransactionSteps final : public partiql::StatementSteps {
+ public:
+  TransactionSteps(StatementOptions options, TransactStatementsRequest request, Callback<TransactStatementsResult> done)
+      : options_(std::move(options)), request_(std::move(request)), done_(std::move(done)) {
+    parsed_.resize(request_.statements->size());
+    plans_.resize(parsed_.size());
+  }
+
+ private:
+  size_t count() const override { return 2 * parsed_.size(); }
+  size_t BytesOf(size_t step) const override { return BytesOfStatement((*request_.statements)[step % parsed_.size()]); }
+
+  absl::Status Run(size_t step) override {
+    const size_t i = step % parsed_.size();
+    const StatementRequest& request = (*request_.statements)[i];
+    if (step < parsed_.size()) {
+      ARM_ASSIGN_OR_RETURN(parsed_[i], Parse(request));
+      return absl::OkStatus();
+    }
+    if (i == 0 && IsMixed(parsed_)) {
+      return ValidationError(
+          "ExecuteTransaction API does not support both read and write operations in the same request.");
+    }
+    ARM_ASSIGN_OR_RETURN(plans_[i], PlanOfTransaction(engine(), options_, request, parsed_[i], i));
+    return absl::OkStatus();
+  }
+
+  void Finish(const absl::Status& status) override {
+    if (!status.ok()) return std::move(done_)(status);
+    const bool reads = parsed_.front()->is_read();
+    (reads ? RunTransactionReads : RunTransactionWrites)(engine(), context(), request_, std::move(plans_),
+                                                         std::move(done_));
+  }
+
+  const StatementOptions options_;
+  const TransactStatementsRequest request_;
+  Callback<TransactStatementsResult> done_;
+  std::vector<StatementPtr> parsed_;
+  std::vector<Plan> plans_;
+};
+
 }  // namespace
 
-void ExecuteStatement(Engine* engine, const RequestContext& context, const StatementOptions& options,
-                      const ExecuteStatementRequest& request, Callback<ExecuteStatementResult> done) {
-  absl::StatusOr<StartedStatement> started = PrepareStatement(*engine, options, request);
-  if (!started.ok()) return std::move(done)(started.status());
-  Plan& plan = started->planned.plan;
-  if (request.explain_only) {
-    ExecuteStatementResult result;
-    result.plan = partiql::Explained(started->planned.statement, plan);
-    return std::move(done)(std::move(result));
-  }
-  if (!plan.write.has_value()) {
-    return partiql::RunSelect(engine, context, request, std::move(plan), started->start, std::move(done));
-  }
-  plan.write->return_consumed_capacity = request.return_consumed_capacity;
-  RunWriteOf(engine, context, std::move(plan), [done = std::move(done)](absl::StatusOr<WriteResult> written) mutable {
-    if (!written.ok()) return std::move(done)(written.status());
-    ExecuteStatementResult result;
-    if (written->attributes.has_value()) result.items.emplace_back(written->attributes->view());
-    result.capacity = std::move(written->capacity);
-    result.change_sequence = written->change_sequence;
-    std::move(done)(std::move(result));
-  });
+void ExecuteStatement(Engine* engine, RequestContext context, StatementOptions options, ExecuteStatementRequest request,
+                      Callback<ExecuteStatementResult> done) {
+  if (const absl::Status status = CheckExecuteStatement(request); !status.ok()) return std::move(done)(status);
+  std::make_shared<ExecuteStatementRun>(std::move(options), std::move(request), std::move(done))
+      ->Start(engine, std::move(context));
 }
 
-void BatchExecuteStatement(Engine* engine, const RequestContext& context, const StatementOptions& options,
-                           const BatchStatementRequest& request, Callback<BatchStatementResult> done) {
+void BatchExecuteStatement(Engine* engine, RequestContext context, StatementOptions options,
+                           BatchStatementRequest request, Callback<BatchStatementResult> done) {
   if (const absl::Status status = CheckBatch(request); !status.ok()) return std::move(done)(status);
-  const std::vector<StatementRequest>& statements = *request.statements;
-  const auto run = std::make_shared<BatchRun>();
-  run->done = std::move(done);
-  run->result.responses.resize(statements.size());
-  run->capacity.resize(statements.size());
-  run->sequences.resize(statements.size());
-  std::vector<absl::StatusOr<Statement>> parsed;
-  parsed.reserve(statements.size());
-  std::vector<const Statement*> readable;
-  for (const StatementRequest& each : statements) parsed.push_back(Parse(each));
-  for (const absl::StatusOr<Statement>& each : parsed) {
-    if (each.ok()) readable.push_back(&*each);
-  }
-  if (IsMixed(readable)) {
-    return std::move(run->done)(
-        ValidationError("Read and write requests together in the same batch is not supported."));
-  }
-  std::vector<absl::StatusOr<Plan>> plans;
-  plans.reserve(statements.size());
-  std::set<std::pair<std::string, std::string>> items;
-  for (size_t i = 0; i < statements.size(); ++i) {
-    if (parsed[i].ok()) run->result.responses[i].table_name = parsed[i]->table;
-    plans.push_back(parsed[i].ok() ? PlanOfBatch(*engine, options, statements[i], *parsed[i])
-                                   : absl::StatusOr<Plan>(parsed[i].status()));
-    const bool is_named = plans[i].ok() && !plans[i]->row_key.empty();
-    if (is_named && !items.emplace(parsed[i]->table, plans[i]->row_key).second) {
-      return std::move(run->done)(ValidationError(kDuplicateKeysText));
-    }
-  }
-  run->waiting = statements.size();
-  for (size_t i = 0; i < statements.size(); ++i) {
-    if (plans[i].ok()) {
-      RunOfBatch(engine, context, request, i, *std::move(plans[i]), run);
-    } else {
-      run->result.responses[i].error = plans[i].status();
-      run->Finish();
-    }
-  }
+  std::make_shared<BatchSteps>(std::move(options), std::move(request), std::move(done))
+      ->Start(engine, std::move(context));
 }
 
-void ExecuteTransaction(Engine* engine, const RequestContext& context, const StatementOptions& options,
-                        const TransactStatementsRequest& request, Callback<TransactStatementsResult> done) {
-  absl::StatusOr<std::vector<Planned>> all = PrepareTransaction(*engine, options, request);
-  if (!all.ok()) return std::move(done)(all.status());
-  const bool reads = all->front().statement.is_read();
-  (reads ? RunTransactionReads : RunTransactionWrites)(engine, context, request, *std::move(all), std::move(done));
+void ExecuteTransaction(Engine* engine, RequestContext context, StatementOptions options,
+                        TransactStatementsRequest request, Callback<TransactStatementsResult> done) {
+  if (const absl::Status status = CheckTransaction(request); !status.ok()) return std::move(done)(status);
+  std::make_shared<TransactionSteps>(std::move(options), std::move(request), std::move(done))
+      ->Start(engine, std::move(context));
 }
 
 std::string_view StatementErrorCode(const absl::Status& error) {

@@ -4,7 +4,8 @@
 // ExecuteStatement, BatchExecuteStatement and ExecuteTransaction: PartiQL statements, executed by the operations on
 // items.
 //
-// Functions parse and plan on the caller's thread, never block it, and call back exactly once. Errors are API errors.
+// Functions check the shape of a request on the caller's thread. They parse and plan on the pool of plans, and call
+// back exactly once, on any thread. Errors are API errors; ThrottlingException if too many requests wait for that pool.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +23,7 @@ namespace armature::engine {
 
 class Engine;
 
-// Called for each statement that could be parsed, before it is executed, during the call of the function. The operation
+// Called for each statement that could be parsed, before it is planned, on a thread of the pool of plans. The operation
 // of the right is PartiQLSelect, PartiQLInsert, PartiQLUpdate or PartiQLDelete. Its errors are the statement's.
 using StatementGate = std::function<absl::Status(const NeededRight& right)>;
 
@@ -87,13 +88,13 @@ struct TransactStatementsResult {
   uint64_t change_sequence = 0;
 };
 
-// `engine` must live until `done` is called.
-void ExecuteStatement(Engine* engine, const RequestContext& context, const StatementOptions& options,
-                      const ExecuteStatementRequest& request, Callback<ExecuteStatementResult> done);
-void BatchExecuteStatement(Engine* engine, const RequestContext& context, const StatementOptions& options,
-                           const BatchStatementRequest& request, Callback<BatchStatementResult> done);
-void ExecuteTransaction(Engine* engine, const RequestContext& context, const StatementOptions& options,
-                        const TransactStatementsRequest& request, Callback<TransactStatementsResult> done);
+// `engine` must live until `done` is called, and what `options.gate` refers to.
+void ExecuteStatement(Engine* engine, RequestContext context, StatementOptions options, ExecuteStatementRequest request,
+                      Callback<ExecuteStatementResult> done);
+void BatchExecuteStatement(Engine* engine, RequestContext context, StatementOptions options,
+                           BatchStatementRequest request, Callback<BatchStatementResult> done);
+void ExecuteTransaction(Engine* engine, RequestContext context, StatementOptions options,
+                        TransactStatementsRequest request, Callback<TransactStatementsResult> done);
 
 // The code of a failed statement of a batch: "ConditionalCheckFailed", "ValidationError", ...
 std::string_view StatementErrorCode(const absl::Status& error);

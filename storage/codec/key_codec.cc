@@ -1,7 +1,5 @@
 #include "storage/codec/key_codec.h"
 
-#include <glog/logging.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -109,7 +107,7 @@ bool AppendFound(const std::vector<model::KeyAttribute>& attributes, model::Attr
     const std::optional<model::ValueView> value = item->Find(attribute.name);
     // Items may come from disk, so a malformed number must not stop the process.
     if (!value.has_value() || value->type() != model::ToValueType(attribute.type) ||
-        !TryAppendKeyComponent(attribute.type, value->scalar(), out)) {
+        !AppendKeyComponent(attribute.type, value->scalar(), out)) {
       out->resize(size_before);
       return false;
     }
@@ -206,7 +204,7 @@ bool TakeNumber(std::string_view* in, model::Number* number) {
   return true;
 }
 
-bool TryAppendKeyComponent(ScalarType type, std::string_view scalar, std::string* out) {
+bool AppendKeyComponent(ScalarType type, std::string_view scalar, std::string* out) {
   if (type == ScalarType::kNumber) {
     const absl::StatusOr<model::Number> number = model::Number::Parse(scalar);
     if (!number.ok()) return false;
@@ -219,13 +217,10 @@ bool TryAppendKeyComponent(ScalarType type, std::string_view scalar, std::string
   return true;
 }
 
-void AppendKeyComponent(ScalarType type, std::string_view scalar, std::string* out) {
-  CHECK(TryAppendKeyComponent(type, scalar, out)) << "key component: the number is not canonical";
-}
-
-void AppendKeyComponentPrefix(ScalarType type, std::string_view prefix, std::string* out) {
-  CHECK(type != ScalarType::kNumber) << "key component: numbers have no prefixes";
+bool AppendKeyComponentPrefix(ScalarType type, std::string_view prefix, std::string* out) {
+  if (type == ScalarType::kNumber) return false;
   AppendOpenBody(BodyCode(type), prefix, out);
+  return true;
 }
 
 bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes, const model::ItemView& item,

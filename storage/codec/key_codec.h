@@ -24,16 +24,12 @@
 namespace armature::codec {
 
 // Appends one component. `scalar` is the result of ValueView::scalar(): UTF-8 text, canonical decimal text, or bytes.
-// Numbers must be canonical, as CanonicalizeItem makes them; others are programmer errors (CHECK).
-void AppendKeyComponent(model::ScalarType type, std::string_view scalar, std::string* out);
+// Returns false, with `out` unspecified, for a number that is none: damaged bytes, or a value of another type.
+[[nodiscard]] bool AppendKeyComponent(model::ScalarType type, std::string_view scalar, std::string* out);
 
-// The same for a scalar that may be damaged. Returns false, with `out` unspecified, if it is a number that is not
-// canonical.
-[[nodiscard]] bool TryAppendKeyComponent(model::ScalarType type, std::string_view scalar, std::string* out);
-
-// Appends the common prefix of all components whose values begin with `prefix`: a component without its terminator. For
-// kString and kBinary only.
-void AppendKeyComponentPrefix(model::ScalarType type, std::string_view prefix, std::string* out);
+// Appends the common prefix of all components whose values begin with `prefix`: a component without its terminator.
+// Returns false, with `out` unchanged, for kNumber: numbers have no prefixes.
+[[nodiscard]] bool AppendKeyComponentPrefix(model::ScalarType type, std::string_view prefix, std::string* out);
 
 // Appends the components of `attributes` from `item`. Returns false, with `out` unchanged, if the item lacks one or has
 // it with another type. Sets `*has_empty`, if it is given, when a value is an empty string or empty bytes.

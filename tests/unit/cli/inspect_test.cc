@@ -120,10 +120,10 @@ TEST_F(InspectTest, DamagedKeysTellWhatIsWrongWithThem) {
   EXPECT_THAT(problems(key.substr(0, 8) + "\x7f"),
               ElementsAre(HasSubstr("unknown type code 127, at byte 8"), HasSubstr("1 components of 2")));
   std::string wrong_type = key.substr(0, 8);
-  codec::AppendKeyComponent(ScalarType::kString, "7", &wrong_type);
+  EXPECT_TRUE(codec::AppendKeyComponent(ScalarType::kString, "7", &wrong_type));
   EXPECT_THAT(problems(wrong_type), ElementsAre(HasSubstr("sk is of type S, not N")));
   std::string no_text = key.substr(0, 4);
-  codec::AppendKeyComponent(ScalarType::kString, "\xff", &no_text);
+  EXPECT_TRUE(codec::AppendKeyComponent(ScalarType::kString, "\xff", &no_text));
   EXPECT_THAT(DecodeKey(no_text, KeyLayout()).problems, testing::Contains(HasSubstr("is no UTF-8")));
   // Any damage to the hash or the partition is reported.
   for (size_t i = 0; i < 8; ++i) {

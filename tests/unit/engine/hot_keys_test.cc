@@ -255,9 +255,9 @@ TEST(DecodeCutKey, GivesTheFrontOfAnyKey) {
       {"p", model::ScalarType::kString}, {"n", model::ScalarType::kNumber}, {"b", model::ScalarType::kBinary}};
   const std::string text("a\0\xC3\xA9\xF0\x9F\x98\x80z", 9);
   std::string key = "hash";
-  codec::AppendKeyComponent(model::ScalarType::kString, text, &key);
-  codec::AppendKeyComponent(model::ScalarType::kNumber, "123456", &key);
-  codec::AppendKeyComponent(model::ScalarType::kBinary, std::string("\xFF\0\x80", 3), &key);
+  EXPECT_TRUE(codec::AppendKeyComponent(model::ScalarType::kString, text, &key));
+  EXPECT_TRUE(codec::AppendKeyComponent(model::ScalarType::kNumber, "123456", &key));
+  EXPECT_TRUE(codec::AppendKeyComponent(model::ScalarType::kBinary, std::string("\xFF\0\x80", 3), &key));
   for (size_t size = 0; size <= key.size(); ++size) {
     const std::string bytes = DecodeCutKey(attributes, std::string_view(key).substr(0, size));
     const model::ItemView item(bytes);

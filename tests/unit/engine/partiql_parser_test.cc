@@ -74,13 +74,14 @@ TEST(PartiqlParser, NamesThePlaceOfAFault) {
 TEST(PartiqlKeyTerms, FindsTheLongestPrefixOfTheSortKey) {
   const model::KeySchema schema{{{"p", model::ScalarType::kString}},
                                 {{"s", model::ScalarType::kString}, {"t", model::ScalarType::kNumber}}};
-  const Statement statement = Parsed("SELECT * FROM x WHERE t > 1 AND p IN ('a', 'b', 'a') AND 'k' = s AND v = 1");
-  const std::vector<KeyTerms> found = FindKeyTerms(schema, Conjuncts(*statement.where));
-  ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].sort.size(), 2u);
-  EXPECT_EQ(found[0].others.size(), 1u);
+  const Statement statement = Parsed("SELECT * FROM x WHERE t > 1 AND p IN ('a', 'b') AND 'k' = s AND v = 1");
+  const absl::StatusOr<KeyReads> found = FindKeyReads(schema, Conjuncts(*statement.where));
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_EQ(found->reads.size(), 2u);
+  EXPECT_EQ(found->reads[0].sort.size(), 2u);
+  EXPECT_EQ(found->others.size(), 1u);
   const Statement gap = Parsed("SELECT * FROM x WHERE p = 'a' AND t > 1");
-  EXPECT_TRUE(FindKeyTerms(schema, Conjuncts(*gap.where))[0].sort.empty());
+  EXPECT_TRUE(FindKeyReads(schema, Conjuncts(*gap.where))->reads[0].sort.empty());
 }
 
 TEST(PartiqlKeyTerms, TurnsAComparisonAround) {

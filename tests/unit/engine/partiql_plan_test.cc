@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,25 +32,21 @@ class PartiqlPlanTest : public testing::Test {
                               const std::vector<std::string>& parameters = {}) {
     absl::StatusOr<partiql::Statement> statement = partiql::ParseStatement(text, parameters);
     if (!statement.ok()) return statement.status();
-    statement_ = *std::move(statement);
-    return partiql::MakePlan(engine_.database(), statement_, options);
+    return partiql::MakePlan(engine_.database(), std::make_shared<const partiql::Statement>(*std::move(statement)),
+                             options);
   }
   Plan Made(const std::string& text) {
     absl::StatusOr<Plan> plan = PlanOf(text);
     EXPECT_TRUE(plan.ok()) << text << ": " << plan.status();
     return plan.ok() ? *std::move(plan) : Plan();
   }
-  std::string Explained(const std::string& text) {
-    const Plan plan = Made(text);
-    return partiql::Explained(statement_, plan);
-  }
+  std::string Explained(const std::string& text) { return partiql::Explained(Made(text)); }
   std::string ErrorOf(const std::string& text) {
     const absl::StatusOr<Plan> plan = PlanOf(text);
     return plan.ok() ? "" : std::string(plan.status().message());
   }
 
   TestEngine engine_;
-  partiql::Statement statement_;
 };
 
 TEST_F(PartiqlPlanTest, AWholeKeyIsAGetItem) {
@@ -79,13 +76,13 @@ TEST_F(PartiqlPlanTest, APartitionKeyIsAQueryAndNoneAScan) {
     const Plan plan = Made(text);
     EXPECT_EQ(plan.kind, PlanKind::kScan) << text;
     EXPECT_TRUE(plan.is_full_scan());
-    EXPECT_EQ(plan.reads.size(), 1u);
+    EXPECT_EQ(plan.read_count(), 1u);
   }
 }
 
 TEST_F(PartiqlPlanTest, SeveralPartitionKeysAreAQueryEach) {
-  EXPECT_EQ(Made("SELECT * FROM tab WHERE pk IN ['a', 'b', 'c']").reads.size(), 3u);
-  EXPECT_EQ(Made("SELECT * FROM tab WHERE pk = 'a' OR pk = 'b'").reads.size(), 2u);
+  EXPECT_EQ(Made("SELECT * FROM tab WHERE pk IN ['a', 'b', 'c']").read_count(), 3u);
+  EXPECT_EQ(Made("SELECT * FROM tab WHERE pk = 'a' OR pk = 'b'").read_count(), 2u);
   EXPECT_THAT(Explained("SELECT * FROM tab WHERE pk = 'a' ORDER BY sk DESC"), HasSubstr("backwards"));
 }
 

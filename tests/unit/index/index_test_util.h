@@ -27,7 +27,9 @@ inline std::string StringItem(const std::vector<std::pair<std::string, std::stri
 // The key components of `texts`, concatenated.
 inline std::string Components(const std::vector<std::string>& texts) {
   std::string bytes;
-  for (const std::string& text : texts) codec::AppendKeyComponent(model::ScalarType::kString, text, &bytes);
+  for (const std::string& text : texts) {
+    EXPECT_TRUE(codec::AppendKeyComponent(model::ScalarType::kString, text, &bytes));
+  }
   return bytes;
 }
 

@@ -1,0 +1,121 @@
+#include "engine/partiql/read_union.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+
+namespace armature::engine::partiql {
+namespace {
+
+using Partition = std::vector<const std::string*>;
+
+// Orders partitions by their values in wire form, which are equal if the values are.
+struct PartitionLess {
+  bool operator()(const Partition& a, const Partition& b) const {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                        [](const std::string* one, const std::string* other) { return *one < *other; });
+  }
+};
+
+KeyedRead MakeRead(const model::KeySchema& schema, const KeyTerms& key, const std::vector<const Condition*>& others,
+                   const Condition& branch, size_t number) {
+  KeyedRead read;
+  read.key = key;
+  read.others = others;
+  read.branches = {&branch};
+  read.number = number;
+  // Conditions on other attributes alone do not tell whether two branches select the same items.
+  const bool is_filter_only = key.sort.empty() && !others.empty();
+  if (!is_filter_only) read.range = RangeOf(schema, key);
+  return read;
+}
+
+// Errors: ValidationException if two reads of a partition select the same sort keys.
+absl::Status CheckApart(const std::vector<KeyedRead>& reads) {
+  std::vector<const SortRange*> ranges;
+  for (const KeyedRead& read : reads) {
+    if (read.range.has_value() && !read.range->empty()) ranges.push_back(&*read.range);
+  }
+  std::sort(ranges.begin(), ranges.end(), [](const SortRange* a, const SortRange* b) { return a->begin < b->begin; });
+  for (size_t i = 1; i < ranges.size(); ++i) {
+    const SortRange& before = *ranges[i - 1];
+    if (before.end.empty() || ranges[i]->begin < before.end) return OverlapError();
+  }
+  return absl::OkStatus();
+}
+
+// One read of a whole partition for all branches.
+KeyedRead Merged(const std::vector<KeyedRead>& reads) {
+  KeyedRead all;
+  all.key.partition = reads.front().key.partition;
+  for (const KeyedRead& read : reads) {
+    const bool is_new = all.branches.empty() || all.branches.back() != read.branches.front();
+    if (is_new) all.branches.push_back(read.branches.front());
+  }
+  return all;
+}
+
+// Appends the reads of one partition.
+absl::Status AppendUnion(std::vector<KeyedRead>* from, std::vector<KeyedRead>* to) {
+  ARM_RETURN_IF_ERROR(CheckApart(*from));
+  const bool are_apart = from->size() == 1 || std::all_of(from->begin(), from->end(),
+                                                          [](const KeyedRead& read) { return read.range.has_value(); });
+  if (are_apart) {
+    for (KeyedRead& read : *from) {
+      read.branches.clear();
+      to->push_back(std::move(read));
+    }
+  } else {
+    to->push_back(Merged(*from));
+  }
+  return to->size() > kReadsMax ? TooManyReadsError() : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<KeyedRead>> DecomposeReads(const model::KeySchema& schema, const Condition& where) {
+  const std::vector<const Condition*> branches = Disjuncts(where);
+  std::map<Partition, std::vector<KeyedRead>, PartitionLess> by_partition;
+  std::vector<std::vector<KeyedRead>*> order;
+  for (size_t i = 0; i < branches.size(); ++i) {
+    ARM_ASSIGN_OR_RETURN(const KeyReads found, FindKeyReads(schema, Conjuncts(*branches[i])));
+    if (found.reads.empty()) return std::vector<KeyedRead>();
+    const bool is_only_read = branches.size() == 1 && found.reads.size() == 1;
+    for (const KeyTerms& key : found.reads) {
+      if (!is_only_read) ARM_RETURN_IF_ERROR(CheckKeyTerms(schema, key));
+      std::vector<KeyedRead>& reads = by_partition[key.partition];
+      if (reads.empty()) order.push_back(&reads);
+      if (order.size() > kReadsMax) return TooManyReadsError();
+      reads.push_back(MakeRead(schema, key, found.others, *branches[i], i));
+    }
+  }
+  std::vector<KeyedRead> all;
+  for (std::vector<KeyedRead>* const reads : order) ARM_RETURN_IF_ERROR(AppendUnion(reads, &all));
+  return all;
+}
+
+bool IsSamePartition(const KeyedRead& a, const KeyedRead& b) {
+  const PartitionLess is_less;
+  return !is_less(a.key.partition, b.key.partition) && !is_less(b.key.partition, a.key.partition);
+}
+
+void OrderByKey(bool has_order, bool descending, std::vector<KeyedRead>* reads) {
+  const auto is_before = [descending](const KeyedRead& a, const KeyedRead& b) {
+    return descending ? b.range->begin < a.range->begin : a.range->begin < b.range->begin;
+  };
+  for (auto begin = reads->begin(); begin != reads->end();) {
+    auto end = begin + 1;
+    while (end != reads->end() && begin->range.has_value() && end->range.has_value() &&
+           (has_order || begin->number == end->number) && IsSamePartition(*begin, *end)) {
+      ++end;
+    }
+    std::stable_sort(begin, end, is_before);
+    begin = end;
+  }
+}
+
+}  // namespace armature::engine::partiql

@@ -1,0 +1,43 @@
+#ifndef ARMATURE_ENGINE_PARTIQL_READ_UNION_H_
+#define ARMATURE_ENGINE_PARTIQL_READ_UNION_H_
+
+// The reads that a WHERE clause is decomposed into: the union of their items is the result of the statement.
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/partiql/key_terms.h"
+#include "engine/partiql/statement.h"
+#include "storage/model/key_schema.h"
+
+namespace armature::engine::partiql {
+
+// One read by key. Points into the statement.
+struct KeyedRead {
+  KeyTerms key;
+  // The filter: all of `others`, or one of `branches` unless there is none.
+  std::vector<const Condition*> others;
+  std::vector<const Condition*> branches;
+  std::optional<SortRange> range;  // the sort keys that it selects; nullopt if no range is its condition
+  size_t number = 0;               // of the branch of OR that it was made of
+};
+
+// The reads of `where` in the order of its branches and values, or none if a branch does not restrict all partition
+// attributes. Each item is read once. Branches of one partition without a range become one read.
+//
+// Errors: ValidationException for two conditions that select the same keys, for more than kReadsMax reads, for values
+// longer than keys, and for values that no key has, unless they are those of an only read, which may be a GetItem with
+// errors of its own. Cost: proportional to the statement, times kReadsMax at most.
+absl::StatusOr<std::vector<KeyedRead>> DecomposeReads(const model::KeySchema& schema, const Condition& where);
+
+bool IsSamePartition(const KeyedRead& a, const KeyedRead& b);
+
+// Orders the reads of each partition, which follow each other, by the keys that they select: all of them with
+// `has_order`, else those of one list of values.
+void OrderByKey(bool has_order, bool descending, std::vector<KeyedRead>* reads);
+
+}  // namespace armature::engine::partiql
+
+#endif  // ARMATURE_ENGINE_PARTIQL_READ_UNION_H_
