@@ -29,7 +29,7 @@ struct Plan {
   // kQuery: one or more, whose items follow each other. Their requests are made when they are sent (RequestOf): each
   // holds the values of its filter, and a statement may have values of megabytes.
   std::vector<KeyedRead> queries;
-  // Of a SELECT: what all its requests have in common.
+  // Common members of all requests of a SELECT.
   ReadRequest read;
   model::KeySchema read_key;  // the key of the table or index that `queries` read
   std::optional<WriteRequest> write;

@@ -53,7 +53,15 @@ void Use(const expr::BoundExpressions& bound) {
     Check(part.size() <= item.bytes().size(), "a part is not more than the whole");
     CheckRefusal(expr::CheckKeysAreWhole(*bound.projection, keys, false));
   }
-  if (bound.key_condition.has_value()) CheckRefusal(expr::MatchKeyCondition(*bound.key_condition, keys).status());
+  if (!bound.key_condition.has_value()) return;
+  using model::ScalarType;
+  for (const ScalarType first : {ScalarType::kString, ScalarType::kNumber, ScalarType::kBinary}) {
+    for (const ScalarType second : {ScalarType::kString, ScalarType::kNumber, ScalarType::kBinary}) {
+      const model::KeySchema each{{{"h", first}, {"a", second}}, {{"r", second}, {"b", first}, {"size", second}}};
+      CheckRefusal(expr::MatchKeyCondition(*bound.key_condition, each).status());
+    }
+  }
+  CheckRefusal(expr::MatchKeyCondition(*bound.key_condition, keys).status());
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ class Service {
   }
 
  private:
-  FuzzEngine engine_;
+  FuzzEngine engine_{FuzzTables::kKeysOfAllTypes};
   std::optional<daemon::JsonApi> api_{engine_.get()};
 };
 
