@@ -146,7 +146,7 @@ struct Server::Impl {
   absl::Status StartStandby(const Config& config);
   absl::Status OpenEngine(const Config& config);
   absl::Status StartFronts(const Config& config);
-  // What clients are told that come to `door` and speak something else.
+  // Hints for clients that come to `door` and speak something else.
   std::function<std::string(Speech)> HintsAt(Doors::Door door) const;
   // The function for TLS of an HTTP front; null without TLS.
   std::function<std::shared_ptr<const TlsContext>()> HttpTls() const;

@@ -20,7 +20,7 @@ class FirstBytes {
  public:
   struct Options {
     bool has_tls = false;
-    // What to tell a client that speaks something else than this port does. Plain text as for HttpServerOptions.
+    // The hint for a client that speaks something else than this port does. Plain text as for HttpServerOptions.
     std::function<std::string(Speech)> wrong_door = [](Speech) { return std::string("This port speaks gRPC."); };
   };
 

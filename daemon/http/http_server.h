@@ -56,7 +56,7 @@ struct HttpServerOptions {
   // too late. Called often.
   std::function<bool()> is_held_up = {};
 
-  // What to tell a client that speaks something else than this port does: HTTP/2, plain text at a port with TLS, or TLS
+  // The hint for a client that speaks something else than this port does: HTTP/2, plain text at a port with TLS, or TLS
   // at one without. Plain text without line ends, quotes and backslashes.
   std::function<std::string(Speech)> wrong_door = [](Speech) { return std::string("This port speaks HTTP/1.1."); };
 

@@ -145,7 +145,7 @@ HttpResponse Page(unsigned status, std::string_view way) {
   return response;
 }
 
-// The documented answer to what is no call of an operation. Those who cannot know better, such as curl with its own
+// The documented answer to what is no call of an operation. Programs that cannot know better, such as curl with its own
 // content type, get a sentence behind it.
 HttpResponse NotFound(const HttpRequest& request, std::string_view media_type, std::string_view way) {
   constexpr std::string_view kOfForms[] = {"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"};

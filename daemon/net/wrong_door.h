@@ -16,7 +16,7 @@
 
 namespace armature::daemon {
 
-// What a client speaks.
+// The protocol that a client speaks.
 enum class Speech : uint8_t { kOther, kHttp1, kHttp2, kTls };
 
 // Bytes that always suffice to recognize a speech.
@@ -34,7 +34,7 @@ class Doors {
 
   // `address`: "127.0.0.1:7700", "[::1]:7700" or "unix:/run/armature.sock".
   void Open(Door door, std::string address, bool has_tls);
-  // What to tell a client that speaks `speech` at `door`: one or two sentences. Plain text without line ends, quotes
+  // The hint for a client that speaks `speech` at `door`: one or two sentences. Plain text without line ends, quotes
   // and backslashes.
   std::string Hint(Door door, Speech speech) const;
   // One sentence that says where `door` is, kGrpc or kHttp.

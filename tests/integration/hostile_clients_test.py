@@ -340,8 +340,9 @@ class Floods(unittest.TestCase):
         """Sends until the daemon ends the connection, reading the answers; then tries to connect."""
         def is_accepted(source):
             with socket.create_connection(daemon.grpc.rsplit(":", 1), WAIT_S, (source, 0)) as made:
-                # The server's settings, or the end of the connection.
+                # The settings of a server for a client that speaks HTTP/2, or the end of the connection.
                 with contextlib.suppress(OSError):
+                    made.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
                     return made.recv(1) != b""
             return False
 

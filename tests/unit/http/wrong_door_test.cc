@@ -65,7 +65,8 @@ TEST(WrongDoor, SdksGetJsonAndOthersText) {
               testing::AllOf(testing::HasSubstr("Content-Length: 11\r\n"), testing::EndsWith("\r\n\r\nElsewhere.\n")));
 }
 
-// What the refusal sends for `input`, which comes in pieces of `size` bytes. "(open)" at the end if it reads on.
+// The bytes that the refusal sends for `input`, which comes in pieces of `size` bytes. "(open)" at the end if it reads
+// on.
 std::string Refused(std::string_view input, size_t size, std::string_view hint = "Elsewhere.") {
   Http2Refusal refusal(hint);
   std::string out;
@@ -76,7 +77,7 @@ std::string Refused(std::string_view input, size_t size, std::string_view hint =
 }
 
 TEST(WrongDoor, TheFirstCallIsAnsweredHoweverTheBytesCome) {
-  using namespace std::string_literals;
+  using std::string_literals::operator""s;
   const std::string settings = "\0\0\0\4\0\0\0\0\0"s;
   const std::string input = Cat(kPreface, "\0\0\6\4\0\0\0\0\0"s, "abcdef", "\0\0\3\1\4\0\0\0\5"s, "xyz");
   const std::string expected = settings +
@@ -103,14 +104,14 @@ TEST(WrongDoor, TheFirstCallIsAnsweredHoweverTheBytesCome) {
 }
 
 TEST(WrongDoor, LongAndStrangeHintsAreEncoded) {
-  using namespace std::string_literals;
+  using std::string_literals::operator""s;
   const std::string input = Cat(kPreface, "\0\0\0\1\5\0\0\0\1"s);
   EXPECT_THAT(Refused(input, 100, "50% \xc3\xa4"), testing::HasSubstr("50%25 %C3%A4"));
   EXPECT_THAT(Refused(input, 100, std::string(300, 'x')), testing::HasSubstr("grpc-message\x7f\xad\x01xxx"));
 }
 
 TEST(WrongDoor, FramesWithoutCallsAreSkippedAndTooLongOnesEndIt) {
-  using namespace std::string_literals;
+  using std::string_literals::operator""s;
   const std::string settings = "\0\0\0\4\0\0\0\0\0"s;
   EXPECT_EQ(Refused(kPreface, 3), settings + "(open)");
   // Headers of a stream that only a server may begin.
