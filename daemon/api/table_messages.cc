@@ -78,6 +78,10 @@ std::vector<model::IndexDefinition> ToIndexes(const Indexes& indexes) {
   return to;
 }
 
+model::SseDefinition ToSse(const v1::SseSpecification& sse) {
+  return {GivenBool(sse, sse.kEnabledFieldNumber), EnumWord(sse, sse.kSseTypeFieldNumber), sse.kms_master_key_id()};
+}
+
 // `Request`: CreateTableRequest or UpdateTableRequest.
 template <class Request>
 void ToSettings(const Request& request, model::SettingsDefinition* to) {
@@ -89,9 +93,7 @@ void ToSettings(const Request& request, model::SettingsDefinition* to) {
                   EnumWord(stream, stream.kStreamViewTypeFieldNumber)};
   }
   if (request.has_sse_specification()) {
-    const v1::SseSpecification& sse = request.sse_specification();
-    to->sse = {GivenBool(sse, sse.kEnabledFieldNumber), EnumWord(sse, sse.kSseTypeFieldNumber),
-               sse.kms_master_key_id()};
+    to->sse = ToSse(request.sse_specification());
   }
   to->table_class = EnumWord(request, request.kTableClassFieldNumber);
   to->deletion_protection = GivenBool(request, request.kDeletionProtectionEnabledFieldNumber);
@@ -104,9 +106,12 @@ void FillProjection(const model::Projection& from, v1::Projection* to) {
   for (std::string& name : names) to->add_non_key_attributes(std::move(name));
 }
 
-void FillOnDemand(const model::Throughput& from, v1::OnDemandThroughput* to) {
-  to->set_max_read_request_units(from.read_units);
-  to->set_max_write_request_units(from.write_units);
+// Fills the member of `to`. A maximum that is not set is absent, and so is the member without any.
+template <class Message>
+void FillOnDemand(const std::optional<model::Throughput>& from, Message* to) {
+  if (!from.has_value()) return;
+  if (from->read_units >= 0) to->mutable_on_demand_throughput()->set_max_read_request_units(from->read_units);
+  if (from->write_units >= 0) to->mutable_on_demand_throughput()->set_max_write_request_units(from->write_units);
 }
 
 // For a table with an enabled stream.
@@ -182,8 +187,9 @@ void FillIndexes(const engine::TableDescription& description, const std::string&
     }
     FillProvisioned(index.provisioned, index.throughput_changes, description.time_ms,
                     out->mutable_provisioned_throughput());
-    if (index.on_demand_max.has_value()) FillOnDemand(*index.on_demand_max, out->mutable_on_demand_throughput());
-    FillWarm(engine::WarmThroughputOf(index.warm, index.provisioned), out->mutable_warm_throughput());
+    FillOnDemand(index.on_demand_max, out);
+    if (table.state == model::TableState::kCreating) continue;
+    FillWarm(model::WarmThroughputOf(index), out->mutable_warm_throughput());
     out->mutable_warm_throughput()->set_status(static_cast<v1::IndexStatus>(engine::WarmStateOf(index.state)));
   }
 }
@@ -199,16 +205,20 @@ void FillStream(const model::TableDescriptor& table, v1::TableDescription* to) {
 void FillSettings(const engine::TableDescription& description, v1::TableDescription* to) {
   const model::TableDescriptor& table = description.descriptor;
   const model::TableSettings& settings = table.settings;
+  // The original tells neither warm throughput nor the time of the billing mode while a table is created.
+  const bool is_new = table.state == model::TableState::kCreating;
   FillProvisioned(settings.provisioned, settings.throughput_changes, description.time_ms,
                   to->mutable_provisioned_throughput());
   if (const int64_t since_ms = table.OnDemandSinceMs(); since_ms != 0) {
     to->mutable_billing_mode_summary()->set_billing_mode(static_cast<v1::BillingMode>(settings.billing_mode));
-    to->mutable_billing_mode_summary()->set_last_update_to_pay_per_request_date_time_ms(since_ms);
+    if (!is_new) to->mutable_billing_mode_summary()->set_last_update_to_pay_per_request_date_time_ms(since_ms);
   }
   to->set_deletion_protection_enabled(settings.deletion_protection);
-  if (settings.on_demand_max.has_value()) FillOnDemand(*settings.on_demand_max, to->mutable_on_demand_throughput());
-  FillWarm(engine::WarmThroughputOf(settings.warm, settings.provisioned), to->mutable_warm_throughput());
-  to->mutable_warm_throughput()->set_status(static_cast<v1::TableStatus>(engine::WarmStateOf(table.state)));
+  FillOnDemand(settings.on_demand_max, to);
+  if (!is_new) {
+    FillWarm(model::WarmThroughputOf(settings), to->mutable_warm_throughput());
+    to->mutable_warm_throughput()->set_status(static_cast<v1::TableStatus>(engine::WarmStateOf(table.state)));
+  }
   if (!settings.table_class.empty()) {
     SetEnum(v1::TableClassSummary::kTableClassFieldNumber, settings.table_class, to->mutable_table_class_summary());
     if (settings.table_class_changed_ms != 0) {
@@ -263,9 +273,7 @@ void FillSource(const engine::TableBackup& backup, v1::SourceTableDetails* to) {
   FillKeySchema(table.key, to->mutable_key_schema());
   to->set_billing_mode(static_cast<v1::BillingMode>(table.settings.billing_mode));
   FillProvisioned(table.settings.provisioned, to->mutable_provisioned_throughput());
-  if (table.settings.on_demand_max.has_value()) {
-    FillOnDemand(*table.settings.on_demand_max, to->mutable_on_demand_throughput());
-  }
+  FillOnDemand(table.settings.on_demand_max, to);
 }
 
 void FillFeatures(const model::TableDescriptor& table, v1::SourceTableFeatureDetails* to) {
@@ -274,7 +282,7 @@ void FillFeatures(const model::TableDescriptor& table, v1::SourceTableFeatureDet
     v1::GlobalSecondaryIndexInfo* const out = to->add_global_secondary_indexes();
     FillIndex(index, out);
     FillProvisioned(index.provisioned, out->mutable_provisioned_throughput());
-    if (index.on_demand_max.has_value()) FillOnDemand(*index.on_demand_max, out->mutable_on_demand_throughput());
+    FillOnDemand(index.on_demand_max, out);
   }
   const model::TableSettings& settings = table.settings;
   if (settings.stream_enabled) FillStreamSpecification(settings, to->mutable_stream_description());
@@ -364,8 +372,10 @@ void Fill(const engine::TableDescription& description, v1::TableDescription* to)
   to->set_item_count(description.totals.item_count);
   to->set_table_size_bytes(description.totals.size_bytes);
   FillSettings(description, to);
-  if (table.restore.has_value() && !table.restore->is_import)
+  // As in the original, nothing tells of the restore once it is over.
+  if (table.is_being_restored() && !table.is_being_imported()) {
     FillRestore(*table.restore, to->mutable_restore_summary());
+  }
   if (table.state == model::TableState::kDeleting) return;
   for (const model::KeyAttribute& attribute : table.attribute_definitions) {
     v1::AttributeDefinition* const out = to->add_attribute_definitions();
@@ -395,10 +405,7 @@ engine::ListTableBackupsRequest ToListTableBackups(const v1::ListBackupsRequest&
           .type = GivenEnum(request, request.kBackupTypeFieldNumber)};
 }
 
-absl::StatusOr<engine::RestoreTableRequest> ToRestoreTable(const v1::RestoreTableFromBackupRequest& request) {
-  if (request.has_sse_specification_override()) {
-    return UnknownOperationError("SSESpecificationOverride is not available in this version");
-  }
+engine::RestoreTableRequest ToRestoreTable(const v1::RestoreTableFromBackupRequest& request) {
   engine::RestoreTableRequest to;
   to.target_table_name = GivenText(request, request.kTargetTableNameFieldNumber);
   to.backup_arn = GivenText(request, request.kBackupArnFieldNumber);
@@ -415,6 +422,7 @@ absl::StatusOr<engine::RestoreTableRequest> ToRestoreTable(const v1::RestoreTabl
   if (request.has_on_demand_throughput_override()) {
     to.on_demand_max = ToThroughput(request.on_demand_throughput_override());
   }
+  if (request.has_sse_specification_override()) to.sse = ToSse(request.sse_specification_override());
   return to;
 }
 

@@ -34,7 +34,7 @@ model::Tags ToTags(const google::protobuf::RepeatedPtrField<api::v1::Tag>& tags,
 engine::CreateBackupRequest ToCreateBackup(const api::v1::CreateBackupRequest& request);
 engine::ListTableBackupsRequest ToListTableBackups(const api::v1::ListBackupsRequest& request);
 // Errors: UnknownOperationException for what is documented and not available.
-absl::StatusOr<engine::RestoreTableRequest> ToRestoreTable(const api::v1::RestoreTableFromBackupRequest& request);
+engine::RestoreTableRequest ToRestoreTable(const api::v1::RestoreTableFromBackupRequest& request);
 
 void Fill(const engine::TableBackup& backup, api::v1::BackupDetails* to);
 void Fill(const engine::TableBackup& backup, api::v1::BackupDescription* to);

@@ -318,10 +318,8 @@ void DeleteBackup(const OperationContext& context, const v1::DeleteBackupRequest
 
 void RestoreTableFromBackup(const OperationContext& context, const v1::RestoreTableFromBackupRequest& request,
                             v1::RestoreTableFromBackupResponse* response, Finished done) {
-  absl::StatusOr<engine::RestoreTableRequest> restore = ToRestoreTable(request);
-  if (!restore.ok()) return std::move(done)(restore.status());
   context.engine->RestoreTableFromBackup(
-      *std::move(restore),
+      ToRestoreTable(request),
       AnswerIn<engine::TableDescription>(response->mutable_table_description(), std::move(done), Fill));
 }
 

@@ -86,10 +86,12 @@ void FillExport(const TransferRecord& record, v1::ExportDescription* to) {
   to->set_s3_bucket(request.s3_bucket());
   if (request.has_s3_bucket_owner()) to->set_s3_bucket_owner(request.s3_bucket_owner());
   if (request.has_s3_prefix()) to->set_s3_prefix(request.s3_prefix());
-  to->set_s3_sse_algorithm(request.s3_sse_algorithm());
+  const bool names_algorithm = request.s3_sse_algorithm() != v1::S3_SSE_ALGORITHM_UNSPECIFIED;
+  to->set_s3_sse_algorithm(names_algorithm ? request.s3_sse_algorithm() : v1::S3_SSE_ALGORITHM_AES256);
   if (request.has_s3_sse_kms_key_id()) to->set_s3_sse_kms_key_id(request.s3_sse_kms_key_id());
   to->set_export_format(v1::EXPORT_FORMAT_DYNAMODB_JSON);
-  to->set_export_type(v1::EXPORT_TYPE_FULL_EXPORT);
+  // As in the original, the description has the type only if the request had it; lists always have it.
+  if (request.export_type() != v1::EXPORT_TYPE_UNSPECIFIED) to->set_export_type(v1::EXPORT_TYPE_FULL_EXPORT);
   if (record.state != TransferState::kCompleted) return;
   to->set_export_manifest(ManifestOf(record));
   to->set_billed_size_bytes(record.progress.item_bytes);

@@ -59,7 +59,6 @@ constexpr NotAvailable kNotAvailable[] = {
     {"armature.api.v1.UpdateTableRequest", "GlobalTableSettingsReplicationMode"},
     {"armature.api.v1.UpdateTableRequest", "VectorIndexUpdates"},
     {"armature.api.v1.UpdateTableRequest", "DisassociationProtectionEnabled"},
-    {"armature.api.v1.RestoreTableFromBackupRequest", "SSESpecificationOverride"},
     {"armature.api.v1.RestoreTableFromBackupRequest", "VectorIndexOverride"},
     {"armature.api.v1.GetShardIteratorRequest", "Timestamp"},
     {"armature.api.v1.ExportTableToPointInTimeRequest", "IncrementalExportSpecification"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "storage/base/api_error.h"
@@ -10,6 +11,7 @@
 #include "storage/base/strings.h"
 #include "storage/model/constraint_list.h"
 #include "storage/model/limits.h"
+#include "storage/model/setting_rules.h"
 #include "storage/model/table_name.h"
 #include "storage/model/table_shape.h"
 
@@ -33,7 +35,7 @@ constexpr std::string_view kTypes[] = {"USER", "SYSTEM", "AWS_BACKUP", "ALL"};
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
 
-absl::Status InvalidArnError(std::string_view arn) { return ValidationError(Cat("Invalid Backup ARN: ", arn)); }
+absl::Status InvalidArnError() { return ValidationError("Invalid Backup ARN"); }
 
 void CheckArnLength(std::string_view arn, std::string_view path, model::ConstraintList* faults) {
   const std::string printed = model::PrintedValue(arn);
@@ -63,14 +65,15 @@ absl::Status CheckCreateBackup(const CreateBackupRequest& request) {
   model::CheckTableReferenceShape(request.table_name, &faults);
   CheckRequiredName(request.backup_name, "backupName", kBackupNameMinChars, &faults);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
-  return model::CheckTableReference(*request.table_name);
+  return model::CheckTableReference(*request.table_name, model::ForeignRegion::kIgnored);
 }
 
 absl::Status CheckBackupArn(const std::optional<std::string>& arn) {
   model::ConstraintList faults;
   CheckBackupArnShape(arn, &faults);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
-  return ParseBackupArn(*arn).status();
+  ARM_ASSIGN_OR_RETURN(const BackupArnParts parts, ParseBackupArn(*arn));
+  return parts.is_of_this_account ? absl::OkStatus() : model::OtherAccountError();
 }
 
 absl::Status CheckListTableBackups(const ListTableBackupsRequest& request) {
@@ -85,9 +88,18 @@ absl::Status CheckListTableBackups(const ListTableBackupsRequest& request) {
   }
   if (request.type.has_value()) faults.CheckEnum(*request.type, "backupType", kTypes);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
-  if (request.table_name.has_value()) ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_name));
+  if (request.table_name.has_value()) {
+    ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_name, model::ForeignRegion::kIgnored));
+  }
+  if (request.from_ms.value_or(INT64_MIN) > request.until_ms.value_or(INT64_MAX)) {
+    return InvalidParameterError("Time range lower bound must be less than or equal to upper bound");
+  }
   if (!request.exclusive_start_arn.has_value()) return absl::OkStatus();
-  return ParseBackupArn(*request.exclusive_start_arn).status();
+  ARM_ASSIGN_OR_RETURN(const BackupArnParts start, ParseBackupArn(*request.exclusive_start_arn));
+  if (!start.is_of_this_region) {
+    return ValidationError("Invalid Request: The supplied ExclusiveStartBackupArn does not match the region");
+  }
+  return start.is_of_this_account ? absl::OkStatus() : model::OtherAccountError();
 }
 
 absl::Status CheckRestoreTable(const RestoreTableRequest& request) {
@@ -100,14 +112,17 @@ absl::Status CheckRestoreTable(const RestoreTableRequest& request) {
   model::CheckIndexShapes(request.global_indexes, model::IndexKind::kGlobal, "globalSecondaryIndexOverride", &faults);
   model::CheckIndexShapes(request.local_indexes, model::IndexKind::kLocal, "localSecondaryIndexOverride", &faults);
   model::CheckThroughputShape(request.provisioned, "provisionedThroughputOverride", &faults);
+  model::CheckSseShape(request.sse, "sSESpecificationOverride", &faults);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
-  ARM_RETURN_IF_ERROR(ParseBackupArn(*request.backup_arn).status());
-  // Same rule and text as in CreateTable.
-  if (request.billing_mode == "PAY_PER_REQUEST" && request.provisioned.has_value()) {
-    return InvalidParameterError(
-        "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST");
-  }
-  return absl::OkStatus();
+  // Unlike other requests for backups, a restore checks the front of the ARN.
+  const absl::Status not_valid = ValidationError("Invalid Request: BackupArn is not valid");
+  const std::string& arn = *request.backup_arn;
+  model::Arn front;
+  const bool has_front = model::IsArn(arn) && model::ParseArn(arn, &front).ok();
+  if (!has_front) return arn.find(kBackupPart) == std::string::npos ? InvalidArnError() : not_valid;
+  ARM_ASSIGN_OR_RETURN(const BackupArnParts parts, ParseBackupArn(arn));
+  if (!parts.is_of_this_region) return not_valid;
+  return parts.is_of_this_account ? absl::OkStatus() : model::OtherAccountError();
 }
 
 absl::Status NoSuchBackupError(std::string_view arn) { return BackupNotFoundError(Cat("Backup not found: ", arn)); }
@@ -115,20 +130,29 @@ absl::Status NoSuchBackupError(std::string_view arn) { return BackupNotFoundErro
 absl::StatusOr<BackupArnParts> ParseBackupArn(std::string_view arn) {
   // Table names contain no slash.
   const size_t slash = arn.find(kBackupPart);
-  if (slash == std::string_view::npos) return InvalidArnError(arn);
+  if (slash == std::string_view::npos) return InvalidArnError();
+  const std::string_view table_arn = arn.substr(0, slash);
+  model::Arn front;
+  if (!model::IsTableArn(table_arn) || !model::ParseArn(table_arn, &front).ok()) return InvalidArnError();
   BackupArnParts parts;
-  parts.table_arn = arn.substr(0, slash);
-  if (!model::IsArn(parts.table_arn) || !model::CheckTableReference(parts.table_arn).ok()) return InvalidArnError(arn);
-  parts.table_name = model::LocalTableName(parts.table_arn);
+  parts.table_name = model::TableNamePart(table_arn);
+  parts.is_of_this_region = front.is_of_this_region();
+  parts.is_of_this_account = front.is_of_this_account();
   const std::string_view id = arn.substr(slash + kBackupPart.size());
-  if (id.size() != kTimeDigits + 1 + kRandomDigits || id[kTimeDigits] != '-') return InvalidArnError(arn);
+  if (id.size() != kTimeDigits + 1 + kRandomDigits || id[kTimeDigits] != '-') return InvalidArnError();
   const std::string_view time = id.substr(0, kTimeDigits);
   const std::string_view random = id.substr(kTimeDigits + 1);
-  if (!std::all_of(time.begin(), time.end(), IsDigit)) return InvalidArnError(arn);
-  if (!std::all_of(random.begin(), random.end(), IsHexDigit)) return InvalidArnError(arn);
+  if (!std::all_of(time.begin(), time.end(), IsDigit)) return InvalidArnError();
+  if (!std::all_of(random.begin(), random.end(), IsHexDigit)) return InvalidArnError();
   std::from_chars(time.data(), time.data() + time.size(), parts.time_ms);
   std::from_chars(random.data(), random.data() + random.size(), parts.random, 16);
   return parts;
+}
+
+std::string LocalBackupArn(std::string_view arn) {
+  const absl::StatusOr<BackupArnParts> parts = ParseBackupArn(arn);
+  return parts.ok() ? MakeBackupArn(model::TableArn(parts->table_name), parts->time_ms, parts->random)
+                    : std::string(arn);
 }
 
 std::string MakeBackupArn(std::string_view table_arn, int64_t time_ms, uint32_t random) {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <memory>
 #include <random>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "engine/backup/restored_table.h"
 #include "engine/backup/table_backup_requests.h"
 #include "engine/backup/table_restore.h"
 #include "engine/parts.h"
@@ -18,7 +18,6 @@
 #include "storage/model/limits.h"
 #include "storage/model/table_definition.h"
 #include "storage/model/table_name.h"
-#include "storage/model/table_update.h"
 #include "storage/store/backup/backup_place.h"
 #include "storage/store/backup/backup_reader.h"
 #include "storage/store/backup/backup_repository.h"
@@ -80,7 +79,8 @@ absl::StatusOr<std::vector<Known>> ListKnown(const Parts& parts, std::vector<Unu
   return known;
 }
 
-absl::StatusOr<Known> FindKnown(const Parts& parts, const std::string& arn) {
+absl::StatusOr<Known> FindKnown(const Parts& parts, const std::string& given_arn) {
+  const std::string arn = LocalBackupArn(given_arn);
   std::vector<Unusable> unusable;
   ARM_ASSIGN_OR_RETURN(std::vector<Known> known, ListKnown(parts, &unusable));
   for (Known& each : known) {
@@ -90,137 +90,7 @@ absl::StatusOr<Known> FindKnown(const Parts& parts, const std::string& arn) {
   for (const Unusable& each : unusable) {
     if (each.arn.empty() || each.arn == arn) return DataLossError(Cat("backup ", arn, ": ", each.damage));
   }
-  return NoSuchBackupError(arn);
-}
-
-// True if the definition of `wanted` has the keys and projection of `index`.
-bool IsSameIndex(const model::IndexDefinition& wanted, const model::IndexDescriptor& index) {
-  std::vector<model::KeyElementDefinition> key;
-  for (const model::KeyAttribute& each : index.key.partition) key.push_back({each.name, "HASH"});
-  for (const model::KeyAttribute& each : index.key.sort) key.push_back({each.name, "RANGE"});
-  const std::string& type = wanted.projection.projection_type;
-  if (wanted.key_schema != key || (type.empty() ? "ALL" : type) != model::ProjectionTypeName(index.projection.type)) {
-    return false;
-  }
-  const std::vector<std::string> names = wanted.projection.non_key_attributes.value_or(std::vector<std::string>());
-  return std::multiset<std::string>(names.begin(), names.end()) ==
-         std::multiset<std::string>(index.projection.non_key_attributes.begin(),
-                                    index.projection.non_key_attributes.end());
-}
-
-// Replaces the throughput that `request` gives.
-void Override(const model::ThroughputSettings& request, model::ThroughputSettings* throughput) {
-  const model::ThroughputSettings given = model::WithDefaults(request);
-  if (given.provisioned.has_value()) throughput->provisioned = given.provisioned;
-  if (given.on_demand_max.has_value()) throughput->on_demand_max = given.on_demand_max;
-  if (given.warm.has_value()) throughput->warm = given.warm;
-}
-
-// Keeps the wanted ones of `indexes`, under their new names.
-absl::Status ChooseIndexes(const std::optional<std::vector<model::IndexDefinition>>& wanted,
-                           std::vector<model::IndexDescriptor>* indexes) {
-  if (!wanted.has_value()) return absl::OkStatus();
-  std::vector<model::IndexDescriptor> chosen;
-  // Each source index can be chosen once.
-  for (const model::IndexDefinition& each : *wanted) {
-    const auto found = std::find_if(indexes->begin(), indexes->end(),
-                                    [&](const model::IndexDescriptor& index) { return IsSameIndex(each, index); });
-    if (found == indexes->end()) {
-      return ValidationError(Cat("Invalid Request: Index ", each.index_name,
-                                 " does not match a secondary index that existed in the source table and cannot be "
-                                 "created during the restore operation"));
-    }
-    model::IndexDescriptor index = std::move(*found);
-    indexes->erase(found);
-    index.name = each.index_name;
-    if (each.provisioned.has_value()) {
-      ARM_RETURN_IF_ERROR(model::CheckCapacityBounds(*each.provisioned, Cat(" for index ", each.index_name)));
-    }
-    Override(each, &index);
-    chosen.push_back(std::move(index));
-  }
-  *indexes = std::move(chosen);
-  return absl::OkStatus();
-}
-
-absl::Status CheckIndexNames(const model::TableDescriptor& table) {
-  std::set<std::string_view> names;
-  for (const model::IndexDescriptor* const index : table.indexes()) {
-    if (!names.insert(index->name).second) return InvalidParameterError(Cat("Duplicate index name: ", index->name));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status SetThroughput(const RestoreTableRequest& request, model::TableDescriptor* table) {
-  model::TableSettings& settings = table->settings;
-  if (request.billing_mode.has_value()) {
-    settings.billing_mode = *request.billing_mode == "PAY_PER_REQUEST" ? model::BillingMode::kPayPerRequest
-                                                                       : model::BillingMode::kProvisioned;
-  }
-  if (request.provisioned.has_value()) {
-    ARM_RETURN_IF_ERROR(model::CheckCapacityBounds(*request.provisioned, ""));
-  }
-  Override({.provisioned = request.provisioned, .on_demand_max = request.on_demand_max, .warm = {}}, &settings);
-  const bool is_provisioned = settings.billing_mode == model::BillingMode::kProvisioned;
-  if (!is_provisioned && request.provisioned.has_value()) {
-    return InvalidParameterError(
-        "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST");
-  }
-  const auto is_missing = [](const model::IndexDescriptor& index) { return !index.provisioned.has_value(); };
-  if (is_provisioned && (!settings.provisioned.has_value() ||
-                         std::any_of(table->global_indexes.begin(), table->global_indexes.end(), is_missing))) {
-    return InvalidParameterError(
-        "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED");
-  }
-  if (is_provisioned) {
-    settings.on_demand_max.reset();
-  } else {
-    settings.provisioned.reset();
-  }
-  for (model::IndexDescriptor& index : table->global_indexes) {
-    if (is_provisioned) {
-      index.on_demand_max.reset();
-    } else {
-      index.provisioned.reset();
-    }
-  }
-  return absl::OkStatus();
-}
-
-// Descriptor of the new table. Streams, tags, time to live and point-in-time recovery are not restored.
-absl::StatusOr<model::TableDescriptor> TargetOf(const model::TableDescriptor& source,
-                                                const RestoreTableRequest& request) {
-  model::TableDescriptor target;
-  target.name = *request.target_table_name;
-  target.key = source.key;
-  target.local_indexes = source.local_indexes;
-  target.global_indexes = source.global_indexes;
-  // An index that was being deleted does not belong to the table any more.
-  std::erase_if(target.global_indexes,
-                [](const model::IndexDescriptor& index) { return index.state == model::IndexState::kDeleting; });
-  target.settings.billing_mode = source.settings.billing_mode;
-  target.settings.provisioned = source.settings.provisioned;
-  target.settings.on_demand_max = source.settings.on_demand_max;
-  target.settings.sse_enabled = source.settings.sse_enabled;
-  target.settings.sse_type = source.settings.sse_type;
-  target.settings.sse_kms_key = source.settings.sse_kms_key;
-  ARM_RETURN_IF_ERROR(ChooseIndexes(request.local_indexes, &target.local_indexes));
-  ARM_RETURN_IF_ERROR(ChooseIndexes(request.global_indexes, &target.global_indexes));
-  ARM_RETURN_IF_ERROR(CheckIndexNames(target));
-  for (model::IndexDescriptor& index : target.global_indexes) {
-    index.state = model::IndexState::kActive;
-    index.backfilling = false;
-    index.throughput_changes = {};
-    index.contributor_insights.reset();
-  }
-  ARM_RETURN_IF_ERROR(SetThroughput(request, &target));
-  target.attribute_definitions = source.attribute_definitions;
-  model::EraseUnusedDefinitions(&target);
-  target.restore = model::RestoreOrigin{.backup_arn = *request.backup_arn,
-                                        .source_table_arn = model::TableArn(source.name),
-                                        .time_ms = absl::ToUnixMillis(absl::Now()),
-                                        .in_progress = true};
-  return target;
+  return NoSuchBackupError(given_arn);
 }
 
 // The place of the configured directory; null if there is none yet. Held by requests that list the backups first, so
@@ -233,6 +103,10 @@ absl::StatusOr<store::BackupPlacePtr> HoldPlace(const Parts& parts) {
   return place;
 }
 
+absl::Status TableExistsError(std::string_view name) {
+  return TableAlreadyExistsError(Cat("Table already exists: ", name));
+}
+
 absl::StatusOr<TableDescription> StartRestore(Parts* parts, store::BackupPlacePtr place,
                                               std::unique_ptr<store::BackupReader> backup, TableId source,
                                               model::TableDescriptor target) {
@@ -240,7 +114,7 @@ absl::StatusOr<TableDescription> StartRestore(Parts* parts, store::BackupPlacePt
   if (!parts->restores.HasRoom()) return LimitExceededError("There are too many restores waiting for each other");
   absl::StatusOr<model::TableDescriptor> made = parts->database->CreateTable(std::move(target));
   if (!made.ok() && parts->database->catalog()->Find(name) != nullptr) {
-    return TableAlreadyExistsError(Cat("Table already exists: ", name));
+    return TableExistsError(name);
   }
   ARM_RETURN_IF_ERROR(made.status());
   parts->restores.Start({.place = std::move(place), .backup = std::move(backup), .source = source, .target = made->id});
@@ -251,8 +125,9 @@ absl::StatusOr<TableDescription> StartRestore(Parts* parts, store::BackupPlacePt
 
 absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRequest& request) {
   ARM_RETURN_IF_ERROR(CheckCreateBackup(request));
-  const absl::StatusOr<PinnedTable> pinned = FindTable(*parts->database, *request.table_name);
-  if (!pinned.ok()) return TableNotFoundError(Cat("Table not found: ", model::TableNamePart(*request.table_name)));
+  const std::string_view name = model::TableNamePart(*request.table_name);
+  const absl::StatusOr<PinnedTable> pinned = FindTable(*parts->database, name);
+  if (!pinned.ok()) return TableNotFoundError(Cat("Table not found: ", name));
   const TableDescription table = Describe(*pinned->table);
   TableBackup backup;
   backup.name = *request.backup_name;
@@ -266,10 +141,10 @@ absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRe
   start.note = store::EncodeTableBackupNote(backup);
   ARM_ASSIGN_OR_RETURN(const BackupJob job, parts->backups.Start(std::move(start)));
   // From here on the table cannot be deleted; see CheckNotBeingBackedUp.
-  const absl::StatusOr<PinnedTable> still = FindTable(*parts->database, *request.table_name);
+  const absl::StatusOr<PinnedTable> still = FindTable(*parts->database, name);
   if (!still.ok() || still->table->descriptor.id != backup.table.id) {
     ARM_RETURN_IF_ERROR(parts->backups.Cancel(job.id).status());
-    return TableNotFoundError(Cat("Table not found: ", model::TableNamePart(*request.table_name)));
+    return TableNotFoundError(Cat("Table not found: ", name));
   }
   return backup;
 }
@@ -309,7 +184,7 @@ absl::StatusOr<ListTableBackupsResult> ListTableBackups(const Parts& parts, cons
   for (Known& each : known) {
     TableBackup& backup = each.backup;
     if (start.has_value() && std::pair(backup.creation_time_ms, backup.arn) <= *start) continue;
-    if (request.table_name.has_value() && backup.table.name != model::LocalTableName(*request.table_name)) continue;
+    if (request.table_name.has_value() && backup.table.name != model::TableNamePart(*request.table_name)) continue;
     if (backup.creation_time_ms < request.from_ms.value_or(INT64_MIN)) continue;
     if (backup.creation_time_ms >= request.until_ms.value_or(INT64_MAX)) continue;
     if (result.backups.size() == limit) {
@@ -349,7 +224,10 @@ absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const Rest
     return BackupInUseError(Cat("Backup is being used by another control plane operation: ", *request.backup_arn));
   }
   if (place == nullptr) return NoSuchBackupError(*request.backup_arn);
-  ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, TargetOf(known.backup.table, request));
+  if (parts->database->catalog()->Find(*request.target_table_name) != nullptr) {
+    return TableExistsError(*request.target_table_name);
+  }
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, RestoredTable(known.backup.table, request));
   // Kept open from here on, so that the backup cannot be deleted.
   absl::StatusOr<std::unique_ptr<store::BackupReader>> backup =
       store::BackupReader::Open(place->volume(), place->path(), known.id);
@@ -377,7 +255,7 @@ absl::StatusOr<TableDescription> RestoreTableOf(Parts* parts, const RestoreTable
     RestoreTableRequest restore;
     restore.target_table_name = request.target_table_name;
     restore.backup_arn = MakeBackupArn(model::TableArn(table.name), absl::ToUnixMillis(absl::Now()), request.backup);
-    ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, TargetOf(table, restore));
+    ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, RestoredTable(table, restore));
     return StartRestore(parts, *std::move(place), *std::move(backup), table.id, std::move(target));
   }
   return ResourceNotFoundError(Cat("Backup ", request.backup, " in ", directory, " has no table ", request.table_name));

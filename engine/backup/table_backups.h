@@ -58,6 +58,7 @@ struct RestoreTableRequest {
   std::optional<std::vector<model::IndexDefinition>> global_indexes = {};
   std::optional<model::Throughput> provisioned = {};
   std::optional<model::Throughput> on_demand_max = {};
+  std::optional<model::SseDefinition> sse = {};
 };
 
 // Restores a table of any backup, by name.

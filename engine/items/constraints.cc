@@ -14,9 +14,9 @@ absl::Status CheckShape(const std::optional<std::string>& table_name, const Requ
                         absl::FunctionRef<void(model::ConstraintList*)> add_others) {
   model::ConstraintList constraints;
   if (table_name.has_value() && member.given) {
-    ARM_RETURN_IF_ERROR(model::CheckTableReference(*table_name, model::kTableNameMinChars));
+    ARM_RETURN_IF_ERROR(model::CheckTableReference(*table_name));
   } else {
-    model::CheckTableReferenceShape(table_name, &constraints, model::kTableNameMinChars);
+    model::CheckTableReferenceShape(table_name, &constraints);
   }
   if (!member.given) constraints.AddNull(member.path);
   add_others(&constraints);

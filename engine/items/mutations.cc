@@ -37,7 +37,7 @@ absl::Status CheckWriteShape(const WriteRequest& request, std::string_view item_
 absl::Status CheckUpdateShape(const WriteRequest& request) {
   const bool has_key = request.item_wire.has_value();
   if (request.table_name.has_value() && has_key) {
-    ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_name, model::kTableNameMinChars));
+    ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_name));
   }
   model::ConstraintList constraints;
   CheckOptionalEnum(request.expressions.legacy.conditional_operator, "conditionalOperator",
@@ -45,7 +45,7 @@ absl::Status CheckUpdateShape(const WriteRequest& request) {
   CheckWriteEnums(request, &constraints);
   constraints.KeepFirst();
   if (!request.table_name.has_value() || !has_key) {
-    model::CheckTableReferenceShape(request.table_name, &constraints, model::kTableNameMinChars);
+    model::CheckTableReferenceShape(request.table_name, &constraints);
   }
   if (!has_key) constraints.AddNull("key");
   return constraints.ToStatus();

@@ -81,7 +81,7 @@ void CheckActionTable(const std::optional<std::string>& name_or_arn, absl::Funct
                       model::ConstraintList* constraints) {
   if (!name_or_arn.has_value()) return constraints->AddNull(path());
   if (model::IsArn(*name_or_arn) || model::IsName(*name_or_arn, model::kTableNameMinChars)) return;
-  model::CheckTableNameShape(*name_or_arn, path(), model::kTableNameMinChars, constraints);
+  model::CheckTableNameShape(*name_or_arn, path(), constraints);
 }
 
 absl::Status CheckItemsOnce(std::vector<ItemName> items) {

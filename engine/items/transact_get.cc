@@ -72,7 +72,7 @@ absl::Status CheckGetsShape(const TransactGetRequest& request) {
 }
 
 absl::StatusOr<ReadRow> MakeRow(GetItemRequest* get, expr::ParseCache* cache) {
-  ARM_RETURN_IF_ERROR(model::CheckTableReference(*get->table_name, model::kTableNameMinChars));
+  ARM_RETURN_IF_ERROR(model::CheckTableReference(*get->table_name));
   ReadRow row;
   // Without an expression, placeholders are not an error here.
   if (!get->expressions.projection.has_value()) get->expressions = {};

@@ -72,7 +72,7 @@ absl::Status CheckStreamArn(std::string_view arn) {
   const size_t infix = parts.resource.find(kInfix);
   if (infix == std::string_view::npos || parts.resource.size() == infix + kInfix.size()) return invalid;
   const std::string_view table_arn = arn.substr(0, arn.find(kInfix));
-  if (!model::CheckTableReference(table_arn).ok()) return invalid;
+  if (!model::IsTableArn(table_arn)) return invalid;
   absl::Time time;
   const std::string label(parts.resource.substr(infix + kInfix.size()));
   return absl::ParseTime("%Y-%m-%dT%H:%M:%E*S", label, absl::UTCTimeZone(), &time, nullptr) ? absl::OkStatus()

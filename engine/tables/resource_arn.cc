@@ -1,5 +1,7 @@
 #include "engine/tables/resource_arn.h"
 
+#include <algorithm>
+
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/model/table_name.h"
@@ -9,6 +11,18 @@ namespace {
 
 constexpr size_t kResourceArnMaxChars = 1283;
 constexpr std::string_view kStreamPart = "/stream/";
+// With the apostrophe of the original.
+constexpr std::string_view kOtherOwner =
+    "This action is only supported by accounts that match the resource owner’s account.";
+
+// True for a whole ARN of anything but DynamoDB.
+bool IsOfOtherService(std::string_view arn) {
+  constexpr int kColons = 5;
+  if (std::count(arn.begin(), arn.end(), ':') < kColons) return false;
+  arn.remove_prefix(arn.find(':') + 1);
+  arn.remove_prefix(arn.find(':') + 1);
+  return !arn.starts_with("dynamodb:");
+}
 
 }  // namespace
 
@@ -18,16 +32,27 @@ void CheckResourceArnShape(const std::optional<std::string>& arn, model::Constra
                               kResourceArnMaxChars);
 }
 
-absl::StatusOr<std::string_view> TableOfResource(const std::optional<std::string>& arn) {
+absl::StatusOr<std::string_view> TableOfResource(const std::optional<std::string>& arn, ResourceUse use) {
   if (!arn.has_value() || arn->empty()) return ValidationError("Invalid TableArn");
   if (!model::IsArn(*arn)) return InvalidParameterError(Cat("ARNs must start with 'arn:': ", *arn));
-  const absl::Status wrong = InvalidParameterError(
-      Cat("Invalid resource arn provided, only table or stream is accepted. Provided resource arn: ", *arn));
-  model::Arn parts;
-  if (!model::ParseArn(*arn, &parts).ok()) return wrong;
+  if (IsOfOtherService(*arn)) {
+    if (use == ResourceUse::kTags) return model::OtherAccountError();
+    return InvalidParameterError(Cat("Provided Arn is not a DynamoDB resource arn: ", *arn));
+  }
   const std::string_view table_arn = std::string_view(*arn).substr(0, arn->find(kStreamPart));
-  if (!model::CheckTableReference(table_arn).ok()) return wrong;
-  return model::LocalTableName(table_arn);
+  model::Arn parts;
+  if (!model::IsTableArn(table_arn) || !model::ParseArn(table_arn, &parts).ok()) {
+    return InvalidParameterError(
+        Cat("Invalid resource arn provided, only table or stream is accepted. Provided resource arn: ", *arn));
+  }
+  if (!parts.is_of_this_region()) {
+    if (use == ResourceUse::kPolicy) return InvalidParameterError(Cat("Invalid resource Arn: ", *arn));
+    return ValidationError(Cat("Invalid TableArn: Invalid ResourceArn provided as input ", *arn));
+  }
+  if (!parts.is_of_this_account()) {
+    return use == ResourceUse::kPolicy ? ValidationError(kOtherOwner) : model::OtherAccountError();
+  }
+  return model::TableNamePart(table_arn);
 }
 
 bool IsStreamResource(std::string_view arn) { return arn.find(kStreamPart) != std::string_view::npos; }

@@ -3,6 +3,7 @@
 
 // The parameter ResourceArn of operations on tags and policies: the ARN of a table or of a stream.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,9 +17,13 @@ namespace armature::engine {
 // Checks the length.
 void CheckResourceArnShape(const std::optional<std::string>& arn, model::ConstraintList* constraints);
 
-// The local name of the table that `arn` names; empty for another region or account. Errors: ValidationException for
-// anything but the ARN of a table or a stream.
-absl::StatusOr<std::string_view> TableOfResource(const std::optional<std::string>& arn);
+// The operations have their own errors for resources of another region, account or service.
+enum class ResourceUse : uint8_t { kTags, kPolicy };
+
+// The name of the table that `arn` names, or of the table of the stream that it names. Errors: ValidationException for
+// anything but the ARN of a table or a stream in this region; AccessDeniedException, for tags, if it belongs to another
+// account or service. Source: answers of the original service, captured in October 2026.
+absl::StatusOr<std::string_view> TableOfResource(const std::optional<std::string>& arn, ResourceUse use);
 
 bool IsStreamResource(std::string_view arn);
 // The label of a stream's ARN.

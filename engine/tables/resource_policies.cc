@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "engine/access/pattern.h"
 #include "engine/operations.h"
+#include "engine/parts.h"
 #include "engine/streams/stream_shards.h"
 #include "engine/tables/resource_arn.h"
 #include "storage/base/api_error.h"
@@ -76,17 +77,34 @@ void CheckRevisionShape(const std::optional<std::string>& revision, model::Const
   constraints->CheckLengthMax(printed, length, "expectedRevisionId", kRevisionIdMaxChars);
 }
 
-absl::Status NoPolicyError(std::string_view arn) {
-  return PolicyNotFoundError(Cat("Resource-based policy not found for the provided ResourceArn: ", arn));
+// `detail`: the ARN, or the mismatch of revisions.
+absl::Status NoPolicyError(std::string_view detail) {
+  return PolicyNotFoundError(Cat("Resource-based policy not found for the provided ResourceArn: ", detail));
 }
 
-absl::Status CheckRevision(const std::string& arn, const std::optional<std::string>& expected,
+// `resource` names the owner of the policy in texts, which are those of the original service.
+absl::Status CheckRevision(std::string_view resource, const std::optional<std::string>& expected,
                            const std::optional<model::ResourcePolicy>& current) {
   if (!expected.has_value()) return absl::OkStatus();
   const std::string_view revision = current.has_value() ? std::string_view(current->revision_id) : kNoPolicyRevision;
   if (*expected == revision) return absl::OkStatus();
-  return PolicyNotFoundError(Cat("Resource-based policy not found for the provided ResourceArn: ", arn,
-                                 " and ExpectedRevisionId: ", model::Shown(*expected)));
+  if (*expected == kNoPolicyRevision) {
+    return NoPolicyError(Cat("Requested policy update expecting none to be present for ", resource,
+                             ", but a policy exists with revision id ", revision, "."));
+  }
+  return NoPolicyError(Cat("Requested update for policy with revision id ", model::Shown(*expected), ", but ",
+                           current.has_value()
+                               ? Cat("the policy associated to target ", resource, " has revision id ", revision, ".")
+                               : Cat("no policy is associated to target ", resource, ".")));
+}
+
+// "table Cats"; of a stream, its label instead of the table's name.
+std::string ResourceName(const std::string& arn, std::string_view table) {
+  return IsStreamResource(arn) ? Cat("stream ", StreamLabelOf(arn)) : Cat("table ", table);
+}
+
+absl::Status NoSuchResourceError(const std::string& arn, std::string_view table) {
+  return IsStreamResource(arn) ? ResourceArnNotFoundError(arn) : NoSuchTableError(table);
 }
 
 absl::Status CheckTableState(const model::TableDescriptor& table) {
@@ -116,7 +134,7 @@ absl::Status ChangePolicy(store::Database* database, const std::string& arn, std
                          ARM_RETURN_IF_ERROR(CheckTableState(*descriptor));
                          return change(&descriptor->settings.resource_policy);
                        }));
-  return changed.has_value() ? absl::OkStatus() : ResourceArnNotFoundError(arn);
+  return changed.has_value() ? absl::OkStatus() : NoSuchResourceError(arn, table);
 }
 
 std::optional<model::ResourcePolicy> StreamPolicy(const store::Database& database, std::string_view table,
@@ -133,7 +151,7 @@ absl::StatusOr<std::string> PutResourcePolicy(store::Database* database, const P
   if (!request.policy.has_value()) constraints.AddNull("policy");
   CheckRevisionShape(request.expected_revision_id, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
-  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn));
+  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn, ResourceUse::kPolicy));
   const std::string& arn = *request.resource_arn;
   const std::string_view stream = IsStreamResource(arn) ? StreamLabelOf(arn) : std::string_view();
   ARM_ASSIGN_OR_RETURN(const std::shared_ptr<const ResourcePolicy> parsed,
@@ -144,7 +162,7 @@ absl::StatusOr<std::string> PutResourcePolicy(store::Database* database, const P
   }
   std::string revision;
   const auto put = [&](std::optional<model::ResourcePolicy>* policy) -> absl::Status {
-    ARM_RETURN_IF_ERROR(CheckRevision(arn, request.expected_revision_id, *policy));
+    ARM_RETURN_IF_ERROR(CheckRevision(ResourceName(arn, table), request.expected_revision_id, *policy));
     if (!policy->has_value() || (*policy)->document != *request.policy) {
       std::string next = NewRevision(policy->has_value() ? std::string_view((*policy)->revision_id) : "");
       *policy = model::ResourcePolicy{*request.policy, std::move(next)};
@@ -161,7 +179,7 @@ absl::StatusOr<model::ResourcePolicy> GetResourcePolicy(const store::Database& d
   model::ConstraintList constraints;
   CheckResourceArnShape(request.resource_arn, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
-  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn));
+  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn, ResourceUse::kPolicy));
   const std::string& arn = *request.resource_arn;
   std::optional<model::ResourcePolicy> policy;
   if (IsStreamResource(arn)) {
@@ -169,7 +187,7 @@ absl::StatusOr<model::ResourcePolicy> GetResourcePolicy(const store::Database& d
     policy = StreamPolicy(database, table, StreamLabelOf(arn));
   } else {
     const std::shared_ptr<const store::Table> found = database.catalog()->Hold(table);
-    if (found == nullptr) return ResourceArnNotFoundError(arn);
+    if (found == nullptr) return NoSuchResourceError(arn, table);
     policy = found->descriptor.settings.resource_policy;
   }
   if (!policy.has_value()) return NoPolicyError(arn);
@@ -182,12 +200,13 @@ absl::StatusOr<std::string> DeleteResourcePolicy(store::Database* database,
   CheckResourceArnShape(request.resource_arn, &constraints);
   CheckRevisionShape(request.expected_revision_id, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
-  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn));
+  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn, ResourceUse::kPolicy));
   const std::string& arn = *request.resource_arn;
   std::string revision;
   const auto remove = [&](std::optional<model::ResourcePolicy>* policy) -> absl::Status {
-    if (!policy->has_value()) return request.expected_revision_id.has_value() ? NoPolicyError(arn) : absl::OkStatus();
-    ARM_RETURN_IF_ERROR(CheckRevision(arn, request.expected_revision_id, *policy));
+    if (!policy->has_value() && !request.expected_revision_id.has_value()) return absl::OkStatus();
+    ARM_RETURN_IF_ERROR(CheckRevision(ResourceName(arn, table), request.expected_revision_id, *policy));
+    if (!policy->has_value()) return NoPolicyError(arn);  // as expected
     revision = (*policy)->revision_id;
     policy->reset();
     return absl::OkStatus();
@@ -214,9 +233,9 @@ std::shared_ptr<const ResourcePolicy> ResourcePolicies::Find(const store::Databa
     resource = {stream->table, stream->label};
     stored = StreamPolicy(database, stream->table, stream->label);
   } else {
-    // ARNs of exports, imports and bulk operations go on behind the name of their table.
-    const std::string_view local = model::LocalTableName(arn);
-    table = database.catalog()->Hold(local.substr(0, local.find('/')));
+    // ARNs of exports, imports and bulk operations go on behind the name of their table. The region does not matter,
+    // because some operations take no notice of it.
+    table = database.catalog()->Hold(model::TableNamePart(arn));
     if (table == nullptr || !table->descriptor.settings.resource_policy.has_value()) return nullptr;
     resource = {table->descriptor.name};
     stored = table->descriptor.settings.resource_policy;

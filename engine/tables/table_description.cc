@@ -11,9 +11,6 @@
 namespace armature::engine {
 namespace {
 
-// Warm throughput that the API reports for on-demand tables.
-constexpr model::Throughput kWarmOnDemand = {12'000, 4'000};
-
 // Shows a table as CREATING that is not usable yet.
 void ShowAsCreating(model::TableDescriptor* table) {
   if (table->state != model::TableState::kActive) return;
@@ -65,12 +62,6 @@ TableDescription DescribeWithoutTotals(model::TableDescriptor descriptor) {
 std::optional<bool> BackfillingOf(const model::TableDescriptor& table, const model::IndexDescriptor& index) {
   if (table.state == model::TableState::kCreating || index.state != model::IndexState::kCreating) return std::nullopt;
   return index.backfilling;
-}
-
-model::Throughput WarmThroughputOf(const std::optional<model::Throughput>& warm,
-                                   const std::optional<model::Throughput>& provisioned) {
-  if (warm.has_value()) return *warm;
-  return provisioned.value_or(kWarmOnDemand);
 }
 
 }  // namespace armature::engine

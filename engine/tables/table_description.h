@@ -51,11 +51,6 @@ TableDescription DescribeWithoutTotals(model::TableDescriptor descriptor);
 // True if an index added to `table` is under construction; nullopt unless the index is CREATING.
 std::optional<bool> BackfillingOf(const model::TableDescriptor& table, const model::IndexDescriptor& index);
 
-// The throughput that a table or an index can serve at once: the requested value, else the provisioned one, else that
-// of every on-demand table.
-model::Throughput WarmThroughputOf(const std::optional<model::Throughput>& warm,
-                                   const std::optional<model::Throughput>& provisioned);
-
 // The state of warm throughput: available when the table or index is. `State`: of a table or an index.
 template <class State>
 State WarmStateOf(State state) {

@@ -78,7 +78,6 @@ absl::StatusOr<TableDescription> CreateTable(store::Database* database, const mo
 absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::optional<std::string>& name_or_arn) {
   ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(name_or_arn));
   const std::string_view name = model::LocalTableName(*name_or_arn);
-  if (name.empty()) return NoSuchTableError(*name_or_arn);
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor descriptor, database->DeleteTable(name));
   return DescribeWithoutTotals(std::move(descriptor));
 }

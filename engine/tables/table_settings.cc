@@ -166,7 +166,7 @@ absl::Status TagResource(store::Database* database, const TagResourceRequest& re
   if (!request.tags.has_value()) constraints.AddNull("tags");
   model::CheckTagValueGiven(request.tag_without_value, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
-  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn));
+  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn, ResourceUse::kTags));
   if (request.tags->empty()) return ValidationError("Atleast one Tag needs to be provided as Input.");
   ARM_RETURN_IF_ERROR(model::CheckTags(*request.tags));
   return ChangeTags(database, *request.resource_arn, table,
@@ -178,7 +178,7 @@ absl::Status UntagResource(store::Database* database, const UntagResourceRequest
   CheckResourceArnShape(request.resource_arn, &constraints);
   if (!request.tag_keys.has_value()) constraints.AddNull("tagKeys");
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
-  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn));
+  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn, ResourceUse::kTags));
   if (request.tag_keys->empty()) return ValidationError("Atleast one Tag Key needs to be provided as Input.");
   ARM_RETURN_IF_ERROR(model::CheckTagKeys(*request.tag_keys));
   return ChangeTags(database, *request.resource_arn, table, [&](model::Tags* tags) {
@@ -192,7 +192,7 @@ absl::StatusOr<ListTagsOfResourceResult> ListTagsOfResource(const store::Databas
   model::ConstraintList constraints;
   CheckResourceArnShape(request.resource_arn, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
-  ARM_ASSIGN_OR_RETURN(const std::string_view name, TableOfResource(request.resource_arn));
+  ARM_ASSIGN_OR_RETURN(const std::string_view name, TableOfResource(request.resource_arn, ResourceUse::kTags));
   ARM_ASSIGN_OR_RETURN(model::Tags sorted, TagsOf(database, *request.resource_arn, name));
   std::sort(sorted.begin(), sorted.end());
   const std::string after = KeyOf(request.next_token);

@@ -35,8 +35,10 @@ constexpr size_t kFailureTextMax = 1000;
 
 absl::Status TokenConflict(TransferKind kind, std::string_view token) {
   if (kind == TransferKind::kBulkPut) return IdempotentParameterMismatchError();
-  const std::string text = Cat("The client token ", token, " belongs to a request with other parameters");
-  return kind == TransferKind::kExport ? ExportConflictError(text) : ImportConflictError(text);
+  if (kind == TransferKind::kExport) {
+    return ExportConflictError("Export conflict: Duplicate request detected with conflicting parameters");
+  }
+  return ImportConflictError(Cat("The client token ", token, " belongs to a request with other parameters"));
 }
 
 // Position of a job in a list: exports by their ARN, others by their time, which begins their id.

@@ -13,6 +13,7 @@
 #include "storage/base/strings.h"
 #include "storage/model/table_definition.h"
 #include "storage/model/table_name.h"
+#include "storage/store/data_directory.h"
 
 namespace armature::engine {
 namespace {
@@ -46,19 +47,25 @@ void SetTable(const model::TableDescriptor& table, TransferRecord* record) {
 }
 
 absl::Status PrepareExport(const Parts& parts, const StartExportRequest& request, TransferRecord* record) {
-  const absl::StatusOr<PinnedTable> pinned = FindTable(*parts.database, *request.table_arn);
-  if (!pinned.ok()) return TableNotFoundError(Cat("Table not found: ", model::TableNamePart(*request.table_arn)));
+  // The region in the ARN does not matter.
+  const absl::StatusOr<PinnedTable> pinned = FindTable(*parts.database, model::TableNamePart(*request.table_arn));
+  if (!pinned.ok()) return TableNotFoundError(Cat("Table not found: ", *request.table_arn));
   const model::TableDescriptor& table = pinned->table->descriptor;
   if (!table.settings.point_in_time_recovery.has_value()) {
     return PointInTimeRecoveryUnavailableError(
         Cat("Point in time recovery is not enabled for table '", table.name, "'"));
   }
   if (request.export_time_ms.has_value()) {
-    const int64_t away_ms = std::abs(*request.export_time_ms - record->start_time_ms);
-    if (away_ms > absl::ToInt64Milliseconds(kExportTimeMargin)) {
-      return InvalidExportTimeError(
-          "The specified ExportTime is outside of the point in time recovery window: this server exports the present "
-          "only");
+    const int64_t time_ms = *request.export_time_ms;
+    const int64_t margin_ms = absl::ToInt64Milliseconds(kExportTimeMargin);
+    const model::PointInTimeRecovery& recovery = *table.settings.point_in_time_recovery;
+    const int64_t period_ms = absl::ToInt64Milliseconds(absl::Hours(24)) * recovery.period_days;
+    const int64_t earliest_ms = std::max(recovery.enabled_since_ms, record->start_time_ms - period_ms);
+    const bool is_in_window = time_ms >= earliest_ms && time_ms <= record->start_time_ms;
+    // The daemon exports the present only.
+    if (time_ms < record->start_time_ms - margin_ms || time_ms > record->start_time_ms + margin_ms) {
+      return InvalidExportTimeError(is_in_window ? "Point in Time Recovery is not available for specified export time"
+                                                 : "Export Time is invalid");
     }
   }
   SetTable(table, record);
@@ -82,7 +89,8 @@ absl::StatusOr<TransferRecord> StartExport(Parts* parts, const StartExportReques
   ARM_RETURN_IF_ERROR(CheckStartExport(request));
   const TransferOptions& options = parts->options.transfer;
   ARM_RETURN_IF_ERROR(CheckDirectory(options, options.export_directory, "export_dir"));
-  TransferRecord record = NewRecord(TransferKind::kExport, request.client_token, request.message);
+  TransferRecord record =
+      NewRecord(TransferKind::kExport, request.client_token.value_or(store::RandomUuid()), request.message);
   record.output = model::TransferPlace{*request.place.s3_bucket, request.place.prefix.value_or("")};
   return parts->transfers.Begin(std::move(record),
                                 [&](TransferRecord* made) { return PrepareExport(*parts, request, made); });

@@ -115,7 +115,45 @@ absl::Status NotSupported(std::string_view member, std::string_view value) {
   return ValidationError(Cat(member, " ", value, " is not supported by this server"));
 }
 
+absl::Status InvalidRequest(std::string_view detail) { return ValidationError(Cat("Invalid Request: ", detail)); }
+
+// An export takes the ARN of a table, in any region. Source: answers of the original service, captured in October 2026.
+absl::Status CheckExportedTable(std::string_view arn) {
+  model::Arn parts;
+  if (!model::ParseArn(arn, &parts).ok()) return InvalidParameterError("tableArn is not a valid ARN");
+  if (!parts.is_of_this_account()) return model::OtherAccountError();
+  return model::IsTableArn(arn) ? absl::OkStatus() : InvalidRequest("Table ARN is invalid.");
+}
+
 absl::Status CheckPrefixOf(const FilePlaceRequest& place) { return CheckFilePrefix(place.prefix.value_or("")); }
+
+std::string_view PathOf(TransferKind kind) {
+  constexpr std::string_view kPaths[] = {"/export/", "/import/", "/bulk-operation/"};
+  return kPaths[static_cast<size_t>(kind) - 1];
+}
+
+// Checks <table's ARN>/export/<14 digits>-<8 hex digits>. Source: answers of the original service, captured in October
+// 2026.
+absl::Status CheckExportArn(std::string_view arn) {
+  const absl::Status invalid = ValidationError("Invalid Export ARN");
+  const size_t end = arn.find(PathOf(TransferKind::kExport));
+  const std::string_view table_arn = arn.substr(0, end);
+  model::Arn parts;
+  if (end == std::string_view::npos || !model::IsTableArn(table_arn) || !model::ParseArn(table_arn, &parts).ok()) {
+    return invalid;
+  }
+  const std::string_view id = arn.substr(end + PathOf(TransferKind::kExport).size());
+  const auto consists_of = [](std::string_view text, std::string_view characters) {
+    return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+  };
+  const size_t dash = id.find('-');
+  if (dash == std::string_view::npos || !consists_of(id.substr(0, dash), "0123456789") ||
+      !consists_of(id.substr(dash + 1), "0123456789abcdef")) {
+    return invalid;
+  }
+  if (!parts.is_of_this_account()) return model::OtherAccountError();
+  return parts.is_of_this_region() ? absl::OkStatus() : ExportNotFoundError("Export not found: Invalid export arn");
+}
 
 absl::Status CheckCsv(const StartImportRequest& request) {
   if (!request.has_csv || request.format == "CSV") return absl::OkStatus();
@@ -125,11 +163,6 @@ absl::Status CheckCsv(const StartImportRequest& request) {
 model::TransferCompression CompressionOf(const std::optional<std::string>& word) {
   if (word == "GZIP") return model::TransferCompression::kGzip;
   return word == "ZSTD" ? model::TransferCompression::kZstd : model::TransferCompression::kNone;
-}
-
-std::string_view PathOf(TransferKind kind) {
-  constexpr std::string_view kPaths[] = {"/export/", "/import/", "/bulk-operation/"};
-  return kPaths[static_cast<size_t>(kind) - 1];
 }
 
 }  // namespace
@@ -149,11 +182,16 @@ absl::Status CheckStartExport(const StartExportRequest& request) {
   if (request.type.has_value()) faults.CheckEnum(*request.type, "exportType", kExportTypes);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
   ARM_RETURN_IF_ERROR(CheckMessageSize(request.message));
-  ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_arn));
+  ARM_RETURN_IF_ERROR(CheckExportedTable(*request.table_arn));
+  if (request.encryption.kms_key_id.has_value() && request.encryption.algorithm != "KMS") {
+    return InvalidRequest("KMS Key Id is not supported for this encryption type");
+  }
+  // A request with the specification has been refused before: the member is not available.
+  if (request.type == "INCREMENTAL_EXPORT") {
+    return InvalidRequest("Incremental Export Specification expected when export type is set as Incremental Export");
+  }
   ARM_RETURN_IF_ERROR(CheckPrefixOf(request.place));
-  if (request.format == "ION") return NotSupported("ExportFormat", "ION");
-  if (request.type == "INCREMENTAL_EXPORT") return NotSupported("ExportType", "INCREMENTAL_EXPORT");
-  return absl::OkStatus();
+  return request.format == "ION" ? NotSupported("ExportFormat", "ION") : absl::OkStatus();
 }
 
 absl::Status CheckStartImport(const StartImportRequest& request) {
@@ -245,7 +283,7 @@ absl::Status CheckListTransfers(const ListTransfersRequest& request) {
   ARM_RETURN_IF_ERROR(faults.ToStatus());
   if (request.table_arn.has_value()) ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_arn));
   if (!request.next_token.has_value() || ParsePageToken(*request.next_token).has_value()) return absl::OkStatus();
-  return ValidationError("Invalid NextToken");
+  return InvalidRequest(Cat("Provided nextToken is invalid: ", model::Shown(*request.next_token)));
 }
 
 absl::Status CheckTransferArn(TransferKind kind, const std::optional<std::string>& arn) {
@@ -258,7 +296,8 @@ absl::Status CheckTransferArn(TransferKind kind, const std::optional<std::string
     faults.CheckLengthMin(PrintedValue(*arn), model::CharacterCount(*arn), path, kTransferArnMinChars);
     CheckMaxChars(arn, path, kTransferArnMaxChars, &faults);
   }
-  return faults.ToStatus();
+  ARM_RETURN_IF_ERROR(faults.ToStatus());
+  return kind == TransferKind::kExport ? CheckExportArn(*arn) : absl::OkStatus();
 }
 
 model::TransferInput InputOf(const StartImportRequest& request) {
@@ -288,7 +327,7 @@ std::string_view TransferIdOf(std::string_view arn) { return arn.substr(arn.rfin
 absl::Status NoSuchTransferError(TransferKind kind, std::string_view arn) {
   switch (kind) {
     case TransferKind::kExport:
-      return ExportNotFoundError(Cat("Export not found: ", arn));
+      return ExportNotFoundError(Cat("Export not found: Export not found: ", arn));  // twice, as in the original
     case TransferKind::kImport:
       return ImportNotFoundError(Cat("Import not found: ", arn));
     case TransferKind::kBulkPut:

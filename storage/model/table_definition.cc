@@ -13,6 +13,7 @@
 #include "storage/base/strings.h"
 #include "storage/model/constraint_list.h"
 #include "storage/model/limits.h"
+#include "storage/model/setting_rules.h"
 #include "storage/model/table_settings.h"
 #include "storage/model/table_shape.h"
 
@@ -180,22 +181,19 @@ absl::Status BuildLocalIndexes(const std::vector<IndexDefinition>& definitions, 
   return absl::OkStatus();
 }
 
-absl::Status CheckIndexCapacity(const IndexDefinition& index, BillingMode billing_mode) {
-  const bool is_provisioned = billing_mode == BillingMode::kProvisioned;
-  if (is_provisioned && !index.provisioned.has_value()) {
+absl::Status CheckIndexThroughput(const IndexDefinition& index, BillingMode billing_mode) {
+  const ThroughputOwner owner = {.use = SettingUse::kCreation, .index_name = index.index_name};
+  if (billing_mode == BillingMode::kProvisioned && !index.provisioned.has_value()) {
     return InvalidParameterError(Cat("ProvisionedThroughput is not specified for index: ", index.index_name));
   }
-  if (!is_provisioned && index.provisioned.has_value()) {
-    return InvalidParameterError(Cat("ProvisionedThroughput should not be specified for index: ", index.index_name,
-                                     " when BillingMode is PAY_PER_REQUEST"));
-  }
-  if (!is_provisioned) return absl::OkStatus();
-  return CheckCapacityBounds(*index.provisioned, Cat(" for index ", index.index_name));
+  ARM_RETURN_IF_ERROR(CheckAgainstBilling(index, owner, billing_mode));
+  ARM_RETURN_IF_ERROR(CheckAmounts(index, owner));
+  return CheckWarm(index.warm, owner, index.provisioned, std::nullopt);
 }
 
 absl::StatusOr<IndexDescriptor> BuildGlobalIndex(const IndexDefinition& definition, const TableDescriptor& table) {
   ARM_ASSIGN_OR_RETURN(IndexDescriptor index, BuildIndex(definition, IndexKind::kGlobal, table));
-  ARM_RETURN_IF_ERROR(CheckIndexCapacity(definition, table.settings.billing_mode));
+  ARM_RETURN_IF_ERROR(CheckIndexThroughput(definition, table.settings.billing_mode));
   index.throughput() = WithDefaults(definition);
   return index;
 }
@@ -234,34 +232,24 @@ absl::Status BuildIndexes(const TableDefinition& definition, TableDescriptor* ta
   return CheckProjectedNamesCount(*table);
 }
 
-absl::Status CheckBilling(const TableDefinition& definition) {
-  const std::optional<Throughput>& throughput = definition.provisioned;
-  if (definition.billing_mode == BillingModeName(BillingMode::kPayPerRequest)) {
-    if (!throughput.has_value()) return absl::OkStatus();
-    return InvalidParameterError(
-        "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is "
-        "PAY_PER_REQUEST");
-  }
-  if (!throughput.has_value()) {
+absl::Status CheckBilling(const TableDefinition& definition, BillingMode mode) {
+  if (mode == BillingMode::kProvisioned && !definition.provisioned.has_value()) {
     return InvalidParameterError(
         "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is "
         "PROVISIONED");
   }
-  return CheckCapacityBounds(*throughput, "");
+  const ThroughputOwner owner = {.use = SettingUse::kCreation};
+  ARM_RETURN_IF_ERROR(CheckAgainstBilling(definition, owner, mode));
+  return CheckAmounts(definition, owner);
 }
 
-absl::Status CheckStream(const TableDefinition& definition) {
-  if (!definition.stream.has_value() || !definition.stream->enabled.has_value()) return absl::OkStatus();
-  const bool is_enabled = *definition.stream->enabled;
-  const bool has_view_type = !definition.stream->view_type.empty();
-  if (is_enabled && !has_view_type) {
-    return InvalidParameterError("Table is being created with a stream enabled, UpdateViewType is required");
-  }
-  if (!is_enabled && has_view_type) {
-    return InvalidParameterError(
-        "Table is being created with a stream disabled, UpdateViewType should not be specified");
-  }
-  return absl::OkStatus();
+// Checks the settings that do not concern the throughput of indexes, in the documented order.
+absl::Status CheckSettings(const TableDefinition& definition) {
+  ARM_RETURN_IF_ERROR(CheckWarm(definition.warm, {.use = SettingUse::kCreation}, definition.provisioned, std::nullopt));
+  if (definition.stream.has_value()) ARM_RETURN_IF_ERROR(CheckStream(*definition.stream, SettingUse::kCreation));
+  ARM_RETURN_IF_ERROR(CheckSse(definition.sse));
+  ARM_RETURN_IF_ERROR(CheckTags(definition.tags));
+  return CheckTableClass(definition.table_class);
 }
 
 }  // namespace
@@ -307,38 +295,23 @@ absl::StatusOr<IndexDescriptor> BuildAddedIndex(const IndexDefinition& definitio
   return index;
 }
 
-absl::Status CheckCapacityBounds(const Throughput& throughput, std::string_view suffix) {
-  if (throughput.read_units > kCapacityUnitsMax) {
-    return ValidationError(
-        Cat("Given value ", throughput.read_units, " for ReadCapacityUnits is out of bounds", suffix));
-  }
-  if (throughput.write_units > kCapacityUnitsMax) {
-    return ValidationError(
-        Cat("Given value ", throughput.write_units, " for WriteCapacityUnits is out of bounds", suffix));
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition) {
   if (!definition.has_table_name) {
     return ValidationError("The parameter 'TableName' is required but was not present in the request");
   }
   ARM_RETURN_IF_ERROR(CheckTableShape(definition));
-  ARM_RETURN_IF_ERROR(CheckBilling(definition));
 
   TableDescriptor table;
   table.name = definition.table_name;
   table.settings = BuildSettings(definition);
+  ARM_RETURN_IF_ERROR(CheckBilling(definition, table.settings.billing_mode));
   table.settings.tags = definition.tags;
   ARM_ASSIGN_OR_RETURN(table.attribute_definitions, BuildKeyAttributes(definition.attribute_definitions));
   ARM_RETURN_IF_ERROR(CheckTableKey(definition.key_schema, table.attribute_definitions));
   ARM_RETURN_IF_ERROR(CheckUseOfAttributes(definition, table.attribute_definitions));
   table.key = BuildKeySchema(definition.key_schema, table.attribute_definitions);
   ARM_RETURN_IF_ERROR(BuildIndexes(definition, &table));
-
-  ARM_RETURN_IF_ERROR(CheckStream(definition));
-  ARM_RETURN_IF_ERROR(CheckTags(definition.tags));
-  ARM_RETURN_IF_ERROR(CheckTableClass(definition.table_class));
+  ARM_RETURN_IF_ERROR(CheckSettings(definition));
   return table;
 }
 

@@ -76,9 +76,6 @@ absl::Status CheckProjection(const ProjectionDefinition& projection);
 // attributes. Checks its capacity by the table's billing mode, and the number of names projected by all indexes.
 absl::StatusOr<IndexDescriptor> BuildAddedIndex(const IndexDefinition& definition, const TableDescriptor& table);
 
-// Refuses capacity units above the maximum. `suffix` ends the error text.
-absl::Status CheckCapacityBounds(const Throughput& throughput, std::string_view suffix);
-
 }  // namespace armature::model
 
 #endif  // ARMATURE_STORAGE_MODEL_TABLE_DEFINITION_H_

@@ -41,14 +41,23 @@ std::string_view ResourcePart(std::string_view arn) {
   return arn;
 }
 
-void CheckShape(std::string_view name_or_arn, size_t chars_min, ConstraintList* constraints) {
-  if (!IsArn(name_or_arn)) return CheckTableNameShape(name_or_arn, kTableNamePath, chars_min, constraints);
+void CheckShape(std::string_view name_or_arn, ConstraintList* constraints) {
+  if (!IsArn(name_or_arn)) return CheckTableNameShape(name_or_arn, kTableNamePath, constraints);
   constraints->CheckLengthMax(PrintedValue(name_or_arn), CharacterCount(name_or_arn), kTableNamePath,
                               kTableArnMaxChars);
 }
 
 absl::Status Invalid(std::string_view what, std::string_view arn) {
-  return ValidationError(Cat("Invalid ", what, " in '", arn, "'"));
+  return ValidationError(Cat("1 validation error detected: Invalid ", what, " in '", arn, "'"));
+}
+
+// Checks the resource of an ARN: a table, and nothing below it.
+absl::Status CheckTableResource(const Arn& arn, std::string_view text) {
+  const std::string_view name = TableNamePart(text);
+  if (!arn.resource.starts_with(kTableResource) || arn.resource.size() != kTableResource.size() + name.size()) {
+    return Invalid("resource type", text);
+  }
+  return IsName(name, kTableNameMinChars) ? absl::OkStatus() : Invalid("table name", text);
 }
 
 }  // namespace
@@ -81,7 +90,8 @@ std::string_view LocalTableName(std::string_view name_or_arn) {
 absl::Status ParseArn(std::string_view text, Arn* arn) {
   std::string_view rest = text;
   if (TakePart(&rest) != "arn") return Invalid("ARN prefix", text);
-  if (!IsWord(TakePart(&rest))) return Invalid("AWS partition", text);
+  arn->partition = TakePart(&rest);
+  if (!IsWord(arn->partition)) return Invalid("AWS partition", text);
   if (TakePart(&rest) != "dynamodb") return Invalid("AWS service", text);
   arn->region = TakePart(&rest);
   if (!IsWord(arn->region)) return Invalid("AWS region", text);
@@ -91,22 +101,26 @@ absl::Status ParseArn(std::string_view text, Arn* arn) {
   return absl::OkStatus();
 }
 
-absl::Status CheckTableReference(std::string_view name_or_arn, size_t chars_min) {
+bool IsTableArn(std::string_view text) {
+  Arn arn;
+  return ParseArn(text, &arn).ok() && CheckTableResource(arn, text).ok();
+}
+
+absl::Status CheckTableReference(std::string_view name_or_arn, ForeignRegion region) {
   ConstraintList constraints;
-  CheckShape(name_or_arn, chars_min, &constraints);
+  CheckShape(name_or_arn, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   if (!IsArn(name_or_arn)) return absl::OkStatus();
   Arn arn;
   ARM_RETURN_IF_ERROR(ParseArn(name_or_arn, &arn));
-  const std::string_view name = TableNamePart(name_or_arn);
-  if (!arn.resource.starts_with(kTableResource) || arn.resource.size() != kTableResource.size() + name.size()) {
-    return Invalid("resource type", name_or_arn);
+  if (region == ForeignRegion::kRefused && !arn.is_of_this_region()) {
+    return Invalid(arn.partition == kPartition ? "AWS region" : "AWS partition", name_or_arn);
   }
-  if (name.empty() || name.size() > kTableNameMaxChars || !HasOnlyNameCharacters(name)) {
-    return Invalid("table name", name_or_arn);
-  }
-  return absl::OkStatus();
+  ARM_RETURN_IF_ERROR(CheckTableResource(arn, name_or_arn));
+  return arn.is_of_this_account() ? absl::OkStatus() : OtherAccountError();
 }
+
+absl::Status OtherAccountError() { return MakeApiError(ApiErrorType::kAccessDenied, "Access is denied"); }
 
 absl::Status CheckRequiredTableReference(const std::optional<std::string>& name_or_arn) {
   if (name_or_arn.has_value()) return CheckTableReference(*name_or_arn);
@@ -115,14 +129,13 @@ absl::Status CheckRequiredTableReference(const std::optional<std::string>& name_
   return constraints.ToStatus();
 }
 
-void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints,
-                              size_t chars_min) {
+void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints) {
   if (!name_or_arn.has_value()) return constraints->AddNull(kTableNamePath);
-  CheckShape(*name_or_arn, chars_min, constraints);
+  CheckShape(*name_or_arn, constraints);
 }
 
-void CheckTableNameShape(std::string_view name, std::string_view path, size_t chars_min, ConstraintList* constraints) {
-  constraints->CheckName(name, path, name.empty() ? 1 : chars_min);
+void CheckTableNameShape(std::string_view name, std::string_view path, ConstraintList* constraints) {
+  constraints->CheckName(name, path, name.empty() ? 1 : kTableNameMinChars);
 }
 
 }  // namespace armature::model

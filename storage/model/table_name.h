@@ -3,7 +3,7 @@
 
 // Names of tables: plain names, or ARNs (arn:aws:dynamodb:<region>:<account>:table/<name>).
 
-#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +14,9 @@
 namespace armature::model {
 
 // ARNs have the original format, so that tools can parse them. A daemon has one fixed region and account.
+inline constexpr std::string_view kPartition = "aws";
 inline constexpr std::string_view kRegion = "local";
+inline constexpr std::string_view kAccount = "000000000000";
 inline constexpr std::string_view kTableArnPrefix = "arn:aws:dynamodb:local:000000000000:table/";
 
 std::string TableArn(std::string_view table_name);
@@ -34,29 +36,43 @@ std::string_view LocalTableName(std::string_view name_or_arn);
 
 // The parts of a DynamoDB ARN. Views into the text.
 struct Arn {
+  std::string_view partition;
   std::string_view region;
   std::string_view account;
   std::string_view resource;  // "table/Cats/index/ByAge"
+
+  // True if the region, with its partition, and the account are those of this daemon.
+  bool is_of_this_region() const { return partition == kPartition && region == kRegion; }
+  bool is_of_this_account() const { return account == kAccount; }
 };
 
-// Errors: ValidationException that names the first invalid part.
+// Parses an ARN of any region and account. Errors: ValidationException that names the first invalid part.
 absl::Status ParseArn(std::string_view text, Arn* arn);
 
-// Checks the parameter TableName of all operations except CreateTable, which accepts a name only. Operations on items
-// also refuse names that are too short for a table: their `chars_min` is kTableNameMinChars. Errors:
-// ValidationException; for a name by the rules of ConstraintList::CheckName, for an ARN with its first invalid part.
-absl::Status CheckTableReference(std::string_view name_or_arn, size_t chars_min = 1);
+// True for a well-formed ARN of a table, in any region and account.
+bool IsTableArn(std::string_view text);
+
+// Some operations take no notice of the region in an ARN.
+enum class ForeignRegion : uint8_t { kRefused, kIgnored };
+
+// Checks the parameter TableName of all operations except CreateTable, which accepts a name only. Errors:
+// ValidationException, for a name by the rules of ConstraintList::CheckName, for an ARN with its first invalid part;
+// AccessDeniedException for an ARN of another account. Source: answers of the original service, captured in October
+// 2026.
+absl::Status CheckTableReference(std::string_view name_or_arn, ForeignRegion region = ForeignRegion::kRefused);
+
+// The answer to requests that name a resource of another account.
+absl::Status OtherAccountError();
 
 // The same for operations without other required members. An absent parameter is an error.
 absl::Status CheckRequiredTableReference(const std::optional<std::string>& name_or_arn);
 
 // The same where violations are collected: adds to `constraints` that the parameter is missing, or has an invalid
 // length or character. CheckTableReference checks the parts of an ARN afterwards.
-void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints,
-                              size_t chars_min = 1);
+void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints);
 // The same for the name in `path`, which is not an ARN. The error for an empty name states that one character is
 // missing.
-void CheckTableNameShape(std::string_view name, std::string_view path, size_t chars_min, ConstraintList* constraints);
+void CheckTableNameShape(std::string_view name, std::string_view path, ConstraintList* constraints);
 
 }  // namespace armature::model
 

@@ -15,6 +15,13 @@
 namespace armature::model {
 namespace {
 
+// Warm throughput of an on-demand table at its creation. Source: the developer guide, "Warm throughput".
+constexpr Throughput kWarmOnDemand = {12'000, 4'000};
+
+Throughput LargerOf(const Throughput& a, const Throughput& b) {
+  return {std::max(a.read_units, b.read_units), std::max(a.write_units, b.write_units)};
+}
+
 void FillNotGiven(int64_t unset, std::optional<Throughput>* throughput) {
   if (!throughput->has_value()) return;
   if ((*throughput)->read_units == kThroughputNotGiven) (*throughput)->read_units = unset;
@@ -90,15 +97,6 @@ int CountGiven(const SettingsDefinition& definition) {
   return count;
 }
 
-absl::Status CheckTableClass(std::string_view table_class) {
-  if (table_class.empty() || table_class == "STANDARD" || table_class == "STANDARD_INFREQUENT_ACCESS") {
-    return absl::OkStatus();
-  }
-  return ValidationError(
-      "Invalid table-class parameter provided. Please try again with a valid table-class value: "
-      "[STANDARD, STANDARD_INFREQUENT_ACCESS].");
-}
-
 ThroughputSettings WithDefaults(const ThroughputSettings& given) {
   ThroughputSettings filled = given;
   FillNotGiven(-1, &filled.on_demand_max);
@@ -116,28 +114,35 @@ TableSettings BuildSettings(const SettingsDefinition& definition) {
     settings.stream_enabled = definition.stream->enabled.value_or(false);
     settings.stream_view_type = definition.stream->view_type;
   }
-  if (definition.sse.has_value()) {
-    settings.sse_enabled = definition.sse->enabled.value_or(false);
-    settings.sse_type = definition.sse->type;
-    settings.sse_kms_key = definition.sse->kms_key;
-  }
+  if (definition.sse.has_value()) ApplySse(*definition.sse, &settings);
   settings.table_class = definition.table_class;
   settings.deletion_protection = definition.deletion_protection.value_or(false);
   return settings;
 }
 
+void ApplySse(const SseDefinition& sse, TableSettings* settings) {
+  settings->sse_enabled = sse.enabled.value_or(false);
+  settings->sse_type = sse.type;
+  settings->sse_kms_key = sse.kms_key;
+}
+
 void ApplyPlainSettings(const SettingsDefinition& definition, int64_t now_ms, TableSettings* settings) {
-  if (definition.sse.has_value()) {
-    settings->sse_enabled = definition.sse->enabled.value_or(false);
-    settings->sse_type = settings->sse_enabled ? definition.sse->type : "";
-    settings->sse_kms_key = settings->sse_enabled ? definition.sse->kms_key : "";
-  }
+  if (definition.sse.has_value()) ApplySse(*definition.sse, settings);
   if (!definition.table_class.empty() && definition.table_class != settings->table_class) {
     settings->table_class = definition.table_class;
     settings->table_class_changed_ms = now_ms;
   }
   if (definition.deletion_protection.has_value()) settings->deletion_protection = *definition.deletion_protection;
   ApplyThroughputLimits(definition, settings);
+}
+
+Throughput WarmThroughputOf(const ThroughputSettings& settings) {
+  return LargerOf(settings.warm.value_or(Throughput()), settings.provisioned.value_or(kWarmOnDemand));
+}
+
+void KeepWarmThroughput(const Throughput& before, ThroughputSettings* settings) {
+  const Throughput kept = LargerOf(before, WarmThroughputOf(*settings));
+  if (kept != WarmThroughputOf(*settings)) settings->warm = kept;
 }
 
 bool NeedsUpdating(const TableSettings& before, const TableSettings& after) {

@@ -48,7 +48,7 @@ constexpr std::string_view BillingModeName(BillingMode mode) {
   return mode == BillingMode::kProvisioned ? "PROVISIONED" : "PAY_PER_REQUEST";
 }
 
-// Capacity units per second; -1 in a maximum means not set.
+// Capacity units per second; -1 in a maximum means not set, and 0 in a warm throughput that it follows from the others.
 struct Throughput {
   int64_t read_units = 0;
   int64_t write_units = 0;
@@ -217,18 +217,25 @@ struct SettingsDefinition : ThroughputSettings {
 // Number of settings that `definition` gives.
 int CountGiven(const SettingsDefinition& definition);
 
-// Checks that `table_class` is one, or empty. Errors: ValidationException.
-absl::Status CheckTableClass(std::string_view table_class);
-
 // Amounts that are not given become -1 (no maximum) in `on_demand_max` and 0 in `warm`.
 ThroughputSettings WithDefaults(const ThroughputSettings& given);
 
-// The settings of a new table without tags. `definition` has passed all checks.
+// The settings of a new table without tags. `definition` has passed all checks of setting_rules.h.
 TableSettings BuildSettings(const SettingsDefinition& definition);
+
+// Replaces the encryption. `sse` has passed CheckSse.
+void ApplySse(const SseDefinition& sse, TableSettings* settings);
 
 // Changes the settings that depend on nothing but their earlier value. Provisioned throughput, billing mode and stream
 // have rules of their own, in table_update.cc.
 void ApplyPlainSettings(const SettingsDefinition& definition, int64_t now_ms, TableSettings* settings);
+
+// The throughput that a table or an index can serve at once: the larger of the requested amount and the provisioned
+// one, or that of every table that is on demand.
+Throughput WarmThroughputOf(const ThroughputSettings& settings);
+
+// Warm throughput never decreases: keeps in `settings`, which have changed, the amounts that could be served `before`.
+void KeepWarmThroughput(const Throughput& before, ThroughputSettings* settings);
 
 // True if a change of settings makes the table UPDATING for a while. Protection, encryption and warm throughput do not.
 bool NeedsUpdating(const TableSettings& before, const TableSettings& after);

@@ -10,6 +10,7 @@
 #include "storage/base/strings.h"
 #include "storage/model/constraint_list.h"
 #include "storage/model/limits.h"
+#include "storage/model/setting_rules.h"
 #include "storage/model/table_name.h"
 
 namespace armature::model {
@@ -19,10 +20,6 @@ namespace {
 constexpr std::string_view kAttributeTypes[] = {"B", "N", "S"};
 constexpr std::string_view kKeyTypes[] = {"HASH", "RANGE"};
 constexpr std::string_view kProjectionTypes[] = {"ALL", "INCLUDE", "KEYS_ONLY"};
-constexpr std::string_view kBillingModes[] = {"PROVISIONED", "PAY_PER_REQUEST"};
-constexpr std::string_view kStreamViewTypes[] = {"NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"};
-
-constexpr std::string_view kSseTypes[] = {"AES256", "KMS"};
 
 constexpr size_t kPairKeyElementsMax = 2;
 
@@ -111,14 +108,6 @@ void CheckProjection(const ProjectionDefinition& projection, const std::string& 
   }
 }
 
-// UpdateTable requires the member StreamEnabled. CreateTable does only with a view type.
-void CheckStream(const std::optional<StreamDefinition>& stream, bool is_update, ConstraintList* faults) {
-  if (!stream.has_value() || (!is_update && stream->view_type.empty())) return;
-  if (!stream->enabled.has_value()) faults->AddNull("streamSpecification.streamEnabled");
-  if (stream->view_type.empty()) return;
-  faults->CheckEnum(stream->view_type, "streamSpecification.streamViewType", kStreamViewTypes);
-}
-
 void CheckIndexShape(const IndexDefinition& index, IndexKind kind, const std::string& path, ConstraintList* faults) {
   const bool is_global = kind == IndexKind::kGlobal;
   const auto check_key = is_global ? CheckKeySchema : CheckPairKeySchema;
@@ -140,20 +129,6 @@ void CheckIndexUpdate(const GlobalIndexUpdate& entry, const std::string& path, C
 
 }  // namespace
 
-void CheckThroughputShape(const std::optional<Throughput>& throughput, const std::string& path,
-                          ConstraintList* faults) {
-  if (!throughput.has_value()) return;
-  const auto check = [faults](int64_t units, const std::string& member) {
-    if (units == kThroughputNotGiven) {
-      faults->AddNull(member);
-    } else {
-      faults->CheckMinimum(units, member, 1);
-    }
-  };
-  check(throughput->read_units, Cat(path, ".readCapacityUnits"));
-  check(throughput->write_units, Cat(path, ".writeCapacityUnits"));
-}
-
 void CheckIndexShapes(const std::optional<std::vector<IndexDefinition>>& indexes, IndexKind kind,
                       std::string_view list_path, ConstraintList* faults) {
   if (!indexes.has_value()) return;
@@ -162,21 +137,18 @@ void CheckIndexShapes(const std::optional<std::vector<IndexDefinition>>& indexes
   }
 }
 
-void CheckBillingModeShape(std::string_view billing_mode, std::string_view path, ConstraintList* faults) {
-  faults->CheckEnum(billing_mode, path, kBillingModes);
-}
-
 absl::Status CheckTableShape(const TableDefinition& definition) {
   ConstraintList faults;
   faults.CheckName(definition.table_name, "tableName", kTableNameMinChars);
   CheckAttributeDefinitions(definition.attribute_definitions, &faults);
   CheckTableKeySchema(definition, &faults);
-  if (!definition.billing_mode.empty()) CheckBillingModeShape(definition.billing_mode, "billingMode", &faults);
+  CheckBillingModeShape(definition.billing_mode, "billingMode", &faults);
   CheckThroughputShape(definition.provisioned, "provisionedThroughput", &faults);
   // Global indexes are checked first, although the request lists local indexes first.
   CheckIndexShapes(definition.global_indexes, IndexKind::kGlobal, "globalSecondaryIndexes", &faults);
   CheckIndexShapes(definition.local_indexes, IndexKind::kLocal, "localSecondaryIndexes", &faults);
-  CheckStream(definition.stream, /*is_update=*/false, &faults);
+  CheckStreamShape(definition.stream, SettingUse::kCreation, &faults);
+  CheckSseShape(definition.sse, "sSESpecification", &faults);
   CheckTagValueGiven(definition.tag_without_value, &faults);
   return faults.ToStatus();
 }
@@ -185,17 +157,15 @@ absl::Status CheckTableUpdateShape(const TableUpdate& update) {
   ConstraintList faults;
   CheckTableReferenceShape(update.table_name, &faults);
   if (!update.attribute_definitions.empty()) CheckAttributeDefinitions(update.attribute_definitions, &faults);
-  if (!update.billing_mode.empty()) CheckBillingModeShape(update.billing_mode, "billingMode", &faults);
+  CheckBillingModeShape(update.billing_mode, "billingMode", &faults);
   CheckThroughputShape(update.provisioned, "provisionedThroughput", &faults);
   if (update.global_index_updates.has_value()) {
     for (size_t i = 0; i < update.global_index_updates->size(); ++i) {
       CheckIndexUpdate((*update.global_index_updates)[i], MemberPath("globalSecondaryIndexUpdates", i), &faults);
     }
   }
-  CheckStream(update.stream, /*is_update=*/true, &faults);
-  if (update.sse.has_value() && !update.sse->type.empty()) {
-    faults.CheckEnum(update.sse->type, "sSESpecification.sSEType", kSseTypes);
-  }
+  CheckStreamShape(update.stream, SettingUse::kChange, &faults);
+  CheckSseShape(update.sse, "sSESpecification", &faults);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
   return CheckTableReference(*update.table_name);
 }

@@ -26,12 +26,10 @@ absl::Status CheckTableShape(const TableDefinition& definition);
 // The same for an update.
 absl::Status CheckTableUpdateShape(const TableUpdate& update);
 
-// Parts for other requests with table settings. Each adds violations to `faults`. The path names the member, such as
-// "globalSecondaryIndexes". Absent members and empty lists of indexes are valid.
+// For other requests with indexes; see setting_rules.h for settings. Adds violations to `faults`. The path names the
+// member, such as "globalSecondaryIndexes". Absent members and empty lists of indexes are valid.
 void CheckIndexShapes(const std::optional<std::vector<IndexDefinition>>& indexes, IndexKind kind,
                       std::string_view list_path, ConstraintList* faults);
-void CheckThroughputShape(const std::optional<Throughput>& throughput, const std::string& path, ConstraintList* faults);
-void CheckBillingModeShape(std::string_view billing_mode, std::string_view path, ConstraintList* faults);
 
 }  // namespace armature::model
 

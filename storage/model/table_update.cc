@@ -12,6 +12,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
+#include "storage/model/setting_rules.h"
 #include "storage/model/table_definition.h"
 #include "storage/model/table_shape.h"
 
@@ -20,8 +21,6 @@ namespace {
 
 constexpr std::string_view kOnDemand = "PAY_PER_REQUEST";
 constexpr std::string_view kProvisioned = "PROVISIONED";
-constexpr std::string_view kNoUnitsOnDemand =
-    "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST";
 
 const std::string& IndexNameOf(const GlobalIndexUpdate& entry) {
   if (entry.create.has_value()) return entry.create->index_name;
@@ -70,7 +69,15 @@ absl::Status CheckNewIndex(const IndexDefinition& index, const TableUpdate& upda
   ARM_RETURN_IF_ERROR(CheckGlobalIndexKey(index.key_schema));
   ARM_RETURN_IF_ERROR(BuildKeyAttributes(update.attribute_definitions).status());
   ARM_RETURN_IF_ERROR(DefinitionsOf(index, update.attribute_definitions).status());
-  return CheckProjection(index.projection);
+  ARM_RETURN_IF_ERROR(CheckProjection(index.projection));
+  return CheckAmounts(index, {.use = SettingUse::kCreation, .index_name = index.index_name});
+}
+
+absl::Status CheckIndexThroughput(const IndexThroughputUpdate& update) {
+  if (!update.provisioned.has_value() && !update.on_demand_max.has_value() && !update.warm.has_value()) {
+    return InvalidParameterError(Cat("ProvisionedThroughput is not specified for index: ", update.index_name));
+  }
+  return CheckAmounts(update, {.use = SettingUse::kChange, .index_name = update.index_name});
 }
 
 std::string PrintedElement(const KeyAttribute& attribute, std::string_view role) {
@@ -174,36 +181,33 @@ absl::Status ChangeProvisioned(const Throughput& wanted, std::string_view resour
   return absl::OkStatus();
 }
 
-absl::Status UpdateIndex(const IndexThroughputUpdate& update, int64_t now_ms, bool was_on_demand,
+// `table` has its new billing mode already.
+absl::Status UpdateIndex(const IndexThroughputUpdate& update, int64_t now_ms, const TableDescriptor& before,
                          TableDescriptor* table) {
   ARM_ASSIGN_OR_RETURN(IndexDescriptor* const index, FindGlobalIndex(update.index_name, "update", table));
-  const bool is_on_demand = table->settings.billing_mode == BillingMode::kPayPerRequest;
-  if (is_on_demand && update.provisioned.has_value()) {
-    return InvalidParameterError(Cat("The only Updates for index: ", index->name,
-                                     " when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, "
-                                     "WarmThroughput"));
-  }
+  const ThroughputOwner owner = {.use = SettingUse::kChange, .index_name = index->name};
+  ARM_RETURN_IF_ERROR(CheckAgainstBilling(update, owner, table->settings.billing_mode));
   if (update.provisioned.has_value()) {
-    ARM_RETURN_IF_ERROR(CheckCapacityBounds(*update.provisioned, Cat(" for index ", index->name)));
-    if (was_on_demand) {
+    if (before.settings.billing_mode == BillingMode::kPayPerRequest) {
       index->provisioned = update.provisioned;
     } else {
       ARM_RETURN_IF_ERROR(ChangeProvisioned(*update.provisioned, Cat("index ", index->name), now_ms,
                                             &index->provisioned, &index->throughput_changes));
     }
-  } else if (!update.on_demand_max.has_value() && !update.warm.has_value()) {
-    return InvalidParameterError(Cat("ProvisionedThroughput is not specified for index: ", index->name));
   }
+  ARM_RETURN_IF_ERROR(
+      CheckWarm(update.warm, owner, index->provisioned, WarmThroughputOf(*before.FindIndex(index->name))));
   ApplyThroughputLimits(update, index);
   return absl::OkStatus();
 }
 
-// Applies the entries to `table`, which has its new billing mode already; `was_on_demand` tells the earlier one.
-absl::Status ApplyIndexUpdates(const TableUpdate& update, int64_t now_ms, bool was_on_demand, TableDescriptor* table) {
+// Applies the entries to `table`, which has its new billing mode already.
+absl::Status ApplyIndexUpdates(const TableUpdate& update, int64_t now_ms, const TableDescriptor& before,
+                               TableDescriptor* table) {
   if (!update.global_index_updates.has_value()) return absl::OkStatus();
   for (const GlobalIndexUpdate& entry : *update.global_index_updates) {
     if (entry.update.has_value()) {
-      ARM_RETURN_IF_ERROR(UpdateIndex(*entry.update, now_ms, was_on_demand, table));
+      ARM_RETURN_IF_ERROR(UpdateIndex(*entry.update, now_ms, before, table));
     } else if (entry.create.has_value()) {
       ARM_RETURN_IF_ERROR(CreateIndex(*entry.create, update, table));
     } else {
@@ -235,6 +239,7 @@ absl::Status CheckIndexUpdates(const TableUpdate& update) {
   if (made_or_removed > 1) return OneIndexAtATimeError();
   for (const GlobalIndexUpdate& entry : entries) {
     if (entry.create.has_value()) ARM_RETURN_IF_ERROR(CheckNewIndex(*entry.create, update));
+    if (entry.update.has_value()) ARM_RETURN_IF_ERROR(CheckIndexThroughput(*entry.update));
   }
   return absl::OkStatus();
 }
@@ -278,7 +283,8 @@ int CountChanges(const TableUpdate& update) {
 absl::Status CheckCombination(const TableUpdate& update) {
   if (MakesOrRemovesIndex(update)) {
     constexpr std::string_view kNoIndex = "You cannot create or delete index while ";
-    if (update.provisioned.has_value() && update.billing_mode.empty()) {
+    const bool has_units = update.provisioned.has_value() || update.on_demand_max.has_value();
+    if ((has_units && update.billing_mode.empty()) || update.warm.has_value()) {
       return InvalidParameterError(Cat(kNoIndex, "updating table IOPS"));
     }
     if (update.stream.has_value()) return InvalidParameterError(Cat(kNoIndex, "changing stream status"));
@@ -289,37 +295,36 @@ absl::Status CheckCombination(const TableUpdate& update) {
     if (update.sse.has_value()) return InvalidParameterError(Cat("Server-Side Encryption", kAlone));
     if (!update.table_class.empty()) return InvalidParameterError(Cat("TableClass", kAlone));
   }
-  if (update.stream.has_value() && update.provisioned.has_value()) {
+  if (update.stream.has_value() && (update.provisioned.has_value() || update.on_demand_max.has_value())) {
     return InvalidParameterError("You cannot modify stream status while updating table IOPS");
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckStream(const StreamDefinition& stream) {
-  const bool enabled = stream.enabled.value_or(false);
-  if (enabled && stream.view_type.empty()) {
-    return InvalidParameterError("If stream is being enabled then UpdateViewType is required");
-  }
-  if (!enabled && !stream.view_type.empty()) {
-    return InvalidParameterError("If stream is being disabled, then UpdateViewType must not be specified");
-  }
-  return absl::OkStatus();
+// The billing mode after the update of a table that has `current`.
+BillingMode ModeAfter(const TableUpdate& update, BillingMode current) {
+  if (update.billing_mode.empty()) return current;
+  return update.billing_mode == kOnDemand ? BillingMode::kPayPerRequest : BillingMode::kProvisioned;
+}
+
+absl::Status CheckTableThroughput(const TableUpdate& update, BillingMode mode) {
+  return CheckAgainstBilling(update, {.use = SettingUse::kChange}, mode);
 }
 
 absl::Status CheckBilling(const TableUpdate& update) {
-  if (update.billing_mode == kOnDemand && update.provisioned.has_value()) {
-    return InvalidParameterError(kNoUnitsOnDemand);
-  }
   if (update.billing_mode == kProvisioned && !update.provisioned.has_value()) {
     return InvalidParameterError("ProvisionedThroughput must be specified when BillingMode is PROVISIONED");
   }
-  return update.provisioned.has_value() ? CheckCapacityBounds(*update.provisioned, "") : absl::OkStatus();
+  if (!update.billing_mode.empty()) {
+    ARM_RETURN_IF_ERROR(CheckTableThroughput(update, ModeAfter(update, BillingMode::kProvisioned)));
+  }
+  return CheckAmounts(update, {.use = SettingUse::kChange});
 }
 
 // True if the update leaves throughput, stream and the set of indexes alone. An UPDATING table allows such updates.
 bool IsLight(const TableUpdate& update) {
-  return !update.provisioned.has_value() && update.billing_mode.empty() && !update.stream.has_value() &&
-         update.table_class.empty() && !MakesOrRemovesIndex(update);
+  return !update.provisioned.has_value() && !update.on_demand_max.has_value() && update.billing_mode.empty() &&
+         !update.stream.has_value() && update.table_class.empty() && !MakesOrRemovesIndex(update);
 }
 
 absl::Status CheckState(const TableUpdate& update, const TableDescriptor& table) {
@@ -347,11 +352,20 @@ absl::Status CheckState(const TableUpdate& update, const TableDescriptor& table)
   return absl::OkStatus();
 }
 
+// Removes the units and maxima of a table that changes its billing mode. The request has the new ones.
+void DropUnits(TableDescriptor* table) {
+  table->settings.provisioned.reset();
+  table->settings.on_demand_max.reset();
+  for (IndexDescriptor& index : table->global_indexes) {
+    index.provisioned.reset();
+    index.on_demand_max.reset();
+  }
+}
+
 void BecomeOnDemand(int64_t now_ms, TableDescriptor* table) {
   table->settings.billing_mode = BillingMode::kPayPerRequest;
   table->settings.on_demand_since_ms = now_ms;
-  table->settings.provisioned.reset();
-  for (IndexDescriptor& index : table->global_indexes) index.provisioned.reset();
+  DropUnits(table);
 }
 
 // Every global index must get its throughput in the same request.
@@ -368,22 +382,31 @@ absl::Status BecomeProvisioned(const TableUpdate& update, TableDescriptor* table
   }
   table->settings.on_demand_since_ms = table->OnDemandSinceMs();
   table->settings.billing_mode = BillingMode::kProvisioned;
+  DropUnits(table);
   table->settings.provisioned = update.provisioned;
   return absl::OkStatus();
 }
 
 absl::Status ApplyBilling(const TableUpdate& update, int64_t now_ms, TableDescriptor* table) {
-  const bool is_on_demand = table->settings.billing_mode == BillingMode::kPayPerRequest;
-  if (update.billing_mode == kOnDemand) {
-    if (!is_on_demand) BecomeOnDemand(now_ms, table);
+  const BillingMode before = table->settings.billing_mode;
+  const BillingMode after = ModeAfter(update, before);
+  ARM_RETURN_IF_ERROR(CheckTableThroughput(update, after));
+  if (after == BillingMode::kPayPerRequest) {
+    if (before != after) BecomeOnDemand(now_ms, table);
     return absl::OkStatus();
   }
   if (!update.provisioned.has_value()) return absl::OkStatus();
-  if (is_on_demand) {
-    return update.billing_mode.empty() ? InvalidParameterError(kNoUnitsOnDemand) : BecomeProvisioned(update, table);
-  }
+  if (before != after) return BecomeProvisioned(update, table);
   return ChangeProvisioned(*update.provisioned, "table", now_ms, &table->settings.provisioned,
                            &table->settings.throughput_changes);
+}
+
+// The table and its indexes stay able to serve at once what they could.
+void KeepWarmThroughputs(const TableDescriptor& before, TableDescriptor* table) {
+  KeepWarmThroughput(WarmThroughputOf(before.settings), &table->settings);
+  for (size_t i = 0; i < before.global_indexes.size(); ++i) {
+    KeepWarmThroughput(WarmThroughputOf(before.global_indexes[i]), &table->global_indexes[i]);
+  }
 }
 
 // Returns a label later than `before`, even if the clock stands still or goes back.
@@ -424,19 +447,24 @@ absl::Status CheckTableUpdate(const TableUpdate& update) {
   }
   ARM_RETURN_IF_ERROR(CheckIndexUpdates(update));
   ARM_RETURN_IF_ERROR(CheckCombination(update));
-  if (update.stream.has_value()) ARM_RETURN_IF_ERROR(CheckStream(*update.stream));
+  if (update.stream.has_value()) ARM_RETURN_IF_ERROR(CheckStream(*update.stream, SettingUse::kChange));
   ARM_RETURN_IF_ERROR(CheckBilling(update));
+  ARM_RETURN_IF_ERROR(CheckSse(update.sse));
   return CheckTableClass(update.table_class);
 }
 
 absl::Status ApplyTableUpdate(const TableUpdate& update, int64_t now_ms, TableDescriptor* table) {
   ARM_RETURN_IF_ERROR(CheckState(update, *table));
   ARM_RETURN_IF_ERROR(CheckIndexStates(update, *table));
-  const bool was_on_demand = table->settings.billing_mode == BillingMode::kPayPerRequest;
+  const TableDescriptor before = *table;
   ARM_RETURN_IF_ERROR(ApplyBilling(update, now_ms, table));
-  ARM_RETURN_IF_ERROR(ApplyIndexUpdates(update, now_ms, was_on_demand, table));
+  ARM_RETURN_IF_ERROR(ApplyIndexUpdates(update, now_ms, before, table));
   if (update.stream.has_value()) ARM_RETURN_IF_ERROR(ApplyStream(*update.stream, now_ms, table));
+  if (update.sse.has_value()) ARM_RETURN_IF_ERROR(CheckSseChange(*update.sse, before.settings));
+  ARM_RETURN_IF_ERROR(CheckWarm(update.warm, {.use = SettingUse::kChange}, table->settings.provisioned,
+                                WarmThroughputOf(before.settings)));
   ApplyPlainSettings(update, now_ms, &table->settings);
+  KeepWarmThroughputs(before, table);
   return absl::OkStatus();
 }
 

@@ -377,7 +377,7 @@ TEST_F(HttpAccessTest, TheRootKeyMayDoEverything) {
       ASSERT_TRUE(client::WaitForTable(daemon_.client(), "orders", absl::Now() + absl::Seconds(30)).ok() ||
                   !IsAboutATable(operation));
     }
-    const bool needs_arn = operation.document.find("ResourceArn") != std::string_view::npos;
+    const bool needs_arn = operation.document.find("Arn\": \"TABLE\"") != std::string_view::npos;
     const RawResponse answer =
         Answer(Signed("AKROOT", RequestFor(operation, needs_arn ? Cat(kArnPrefix, "orders") : "orders", backup, jobs)));
     EXPECT_EQ(answer.status, 200) << answer.body;

@@ -245,7 +245,6 @@ TEST(TableDefinition, BuildsTheDescriptor) {
   definition.deletion_protection = true;
   FirstLocal(definition).projection = {"INCLUDE", {{"y", "b", "x"}}};
   FirstGlobal(definition).projection = {"KEYS_ONLY", std::nullopt};
-  FirstGlobal(definition).on_demand_max = Throughput{kThroughputNotGiven, 9};
   FirstGlobal(definition).warm = Throughput{kThroughputNotGiven, 11};
   const absl::StatusOr<TableDescriptor> table = BuildTableDescriptor(definition);
   ASSERT_TRUE(table.ok()) << table.status();
@@ -273,7 +272,7 @@ TEST(TableDefinition, BuildsTheDescriptor) {
   EXPECT_EQ(global.key, (KeySchema{{c}, {a}}));
   EXPECT_EQ(global.projection, (Projection{ProjectionType::kKeysOnly, {}}));
   EXPECT_EQ(global.provisioned, (Throughput{7, 8}));
-  EXPECT_EQ(global.on_demand_max, (Throughput{-1, 9}));
+  EXPECT_FALSE(global.on_demand_max.has_value());
   EXPECT_EQ(global.warm, (Throughput{0, 11}));
 
   EXPECT_EQ(table->settings.billing_mode, BillingMode::kProvisioned);
@@ -288,9 +287,11 @@ TEST(TableDefinition, BuildsTheDescriptor) {
 TEST(TableDefinition, FillsBillingModeAndStreamFromTheDefinition) {
   TableDefinition definition = PlainTable();
   definition.stream = {false, ""};
+  definition.on_demand_max = Throughput{kThroughputNotGiven, 9};
   const absl::StatusOr<TableDescriptor> table = BuildTableDescriptor(definition);
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(table->settings.billing_mode, BillingMode::kPayPerRequest);
+  EXPECT_EQ(table->settings.on_demand_max, (Throughput{-1, 9}));
   EXPECT_FALSE(table->settings.stream_enabled);
   EXPECT_EQ(table->settings.stream_view_type, "");
 }

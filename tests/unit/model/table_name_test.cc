@@ -40,7 +40,7 @@ TEST(TableReference, NamesKeepTheSharedRules) {
   const std::string pattern(kPattern);
   ExpectAnswers({
       {"abc", ""},
-      {"a", ""},
+      {"ab", One("'ab'", "tableName", "have length greater than or equal to 3")},
       {"A-z_0.9", ""},
       {std::string(255, 'x'), ""},
       {"", One("''", "tableName", "have length greater than or equal to 1")},
@@ -56,15 +56,16 @@ TEST(TableReference, NamesKeepTheSharedRules) {
 
 TEST(TableReference, ArnsTellTheirFirstBadPart) {
   const auto invalid = [](std::string_view what, const std::string& arn) {
-    return ReferenceCase{arn, Cat("Invalid ", what, " in '", arn, "'")};
+    return ReferenceCase{arn, OneViolation(Cat("Invalid ", what, " in '", arn, "'"))};
   };
   const std::string longest = Cat("arn:aws:dynamodb:", std::string(1024 - 41, 'r'), ":000000000000:table/abcd");
   ASSERT_EQ(longest.size(), 1024u);
   ExpectAnswers({
       {"arn:aws:dynamodb:local:000000000000:table/Cats", ""},
-      {"arn:aws-cn:dynamodb:cn-north-1:123456789012:table/a", ""},
       {Cat(kTableArnPrefix, std::string(255, 'x')), ""},
-      {longest, ""},
+      invalid("AWS region", longest),
+      invalid("AWS region", "arn:aws:dynamodb:eu-west-1:000000000000:table/Cats"),
+      invalid("AWS partition", "arn:aws-cn:dynamodb:cn-north-1:000000000000:table/Cats"),
       {longest + "x", One(Cat("'", longest, "x'"), "tableName", "have length less than or equal to 1024")},
       invalid("AWS partition", "arn:"),
       invalid("AWS partition", "arn::dynamodb:local:000000000000:table/Cats"),
@@ -83,7 +84,33 @@ TEST(TableReference, ArnsTellTheirFirstBadPart) {
       invalid("table name", "arn:aws:dynamodb:local:000000000000:table/"),
       invalid("table name", "arn:aws:dynamodb:local:000000000000:table/Cats:x"),
       invalid("table name", Cat(kTableArnPrefix, std::string(256, 'x'))),
+      invalid("table name", Cat(kTableArnPrefix, "ab")),
   });
+}
+
+TEST(TableReference, AnArnOfAnotherAccountIsDenied) {
+  for (const ForeignRegion region : {ForeignRegion::kRefused, ForeignRegion::kIgnored}) {
+    const std::optional<ApiError> error =
+        GetApiError(CheckTableReference("arn:aws:dynamodb:local:123456789012:table/Cats", region));
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->type, ApiErrorType::kAccessDenied);
+    EXPECT_EQ(error->message, "Access is denied");
+  }
+}
+
+TEST(TableReference, SomeOperationsTakeNoNoticeOfTheRegion) {
+  constexpr ForeignRegion kIgnored = ForeignRegion::kIgnored;
+  EXPECT_TRUE(CheckTableReference("arn:aws:dynamodb:eu-west-1:000000000000:table/Cats", kIgnored).ok());
+  EXPECT_TRUE(CheckTableReference("arn:aws-cn:dynamodb:cn-north-1:000000000000:table/Cats", kIgnored).ok());
+  EXPECT_FALSE(CheckTableReference("arn:aws:dynamodb:eu-west-1:000000000000:table/Cats/index/ByAge", kIgnored).ok());
+}
+
+TEST(IsTableArn, HoldsForTablesOfAllRegionsAndAccounts) {
+  EXPECT_TRUE(IsTableArn("arn:aws-cn:dynamodb:cn-north-1:123456789012:table/Cats"));
+  EXPECT_FALSE(IsTableArn("Cats"));
+  EXPECT_FALSE(IsTableArn("arn:aws:s3:local:000000000000:table/Cats"));
+  EXPECT_FALSE(IsTableArn("arn:aws:dynamodb:local:000000000000:table/Cats/index/ByAge"));
+  EXPECT_FALSE(IsTableArn("arn:aws:dynamodb:local:000000000000:table/ab"));
 }
 
 TEST(TableNamePart, IsTheNameInWhateverNamesTheTable) {

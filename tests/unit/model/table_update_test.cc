@@ -21,7 +21,7 @@ constexpr int64_t kHourMs = 3'600'000;
 
 TableDescriptor Provisioned() {
   TableDescriptor table;
-  table.name = "t";
+  table.name = "tab";
   table.state = TableState::kActive;
   table.creation_time_ms = kNoonMs - 1000;
   table.key.partition = {{"p", ScalarType::kString}};
@@ -39,7 +39,7 @@ TableDescriptor OnDemand() {
 
 absl::Status Apply(const TableUpdate& update, int64_t now_ms, TableDescriptor* table) {
   TableUpdate named = update;
-  named.table_name = "t";
+  named.table_name = "tab";
   if (const absl::Status checked = CheckTableUpdate(named); !checked.ok()) return checked;
   return ApplyTableUpdate(named, now_ms, table);
 }
@@ -61,9 +61,9 @@ TEST(TableUpdate, OnlyAnActiveTableIsChanged) {
     TableState state;
     std::string_view text;
   };
-  for (const auto& [state, text] : {StateCase{TableState::kCreating, "Table is being created: t"},
-                                    StateCase{TableState::kUpdating, "Table: t is in the process of being updated."},
-                                    StateCase{TableState::kDeleting, "Table is being deleted: t"}}) {
+  for (const auto& [state, text] : {StateCase{TableState::kCreating, "Table is being created: tab"},
+                                    StateCase{TableState::kUpdating, "Table: tab is in the process of being updated."},
+                                    StateCase{TableState::kDeleting, "Table is being deleted: tab"}}) {
     TableDescriptor table = Provisioned();
     table.state = state;
     const std::optional<ApiError> error = GetApiError(Apply(ToUnits(6, 5), kNoonMs, &table));
@@ -224,7 +224,7 @@ TEST(TableUpdate, StatesOfIndexesAreRespected) {
   constexpr std::string_view kOne =
       "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table";
   constexpr std::string_view kInUse = "Attempt to change a resource which is still in use: ";
-  constexpr std::string_view kUpdating = "Table: t is in the process of being updated.";
+  constexpr std::string_view kUpdating = "Table: tab is in the process of being updated.";
   struct Case {
     std::string_view what;
     TableState table;
@@ -241,7 +241,7 @@ TEST(TableUpdate, StatesOfIndexesAreRespected) {
            {"allocating, create", updating, creating, false, ToCreate("new"), kOne},
            {"allocating, remove it", updating, creating, false, ToRemove("ind"),
             "Index creation is in resource allocation phase. Retry deletion during backfilling phase or when the index "
-            "is active. Table: t Index: ind"},
+            "is active. Table: tab Index: ind"},
            {"allocating, remove another", updating, creating, false, ToRemove("other"), kOne},
            {"allocating, stream", updating, creating, false, ToStream(true),
             "Can't change stream status when an index is being created"},
@@ -254,11 +254,11 @@ TEST(TableUpdate, StatesOfIndexesAreRespected) {
            {"filling, stream", active, creating, true, ToStream(true), ""},
            {"deleting, create", updating, deleting, false, ToCreate("new"), kOne},
            {"deleting, remove it", updating, deleting, false, ToRemove("ind"),
-            "Index is being deleted. Table: t Index: ind"},
+            "Index is being deleted. Table: tab Index: ind"},
            {"deleting, its settings", updating, deleting, false, ToIndexMaximum("ind"),
-            "Index is being deleted. Table: t Index: ind"},
+            "Index is being deleted. Table: tab Index: ind"},
            {"deleting, throughput", updating, deleting, false, ToProvisioned(),
-            "Can't change table IOPS when an index is being deleted. Table: t Indexes: [ind]"},
+            "Can't change table IOPS when an index is being deleted. Table: tab Indexes: [ind]"},
            {"deleting, protection", updating, deleting, false, ToProtected(), ""},
        }) {
     SCOPED_TRACE(c.what);
