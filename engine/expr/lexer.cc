@@ -75,7 +75,8 @@ Token NextToken(ExpressionKind kind, std::string_view rest) {
     const std::string_view word = rest.substr(0, Span(rest, 1, IsWordPart));
     return {WordKind(kind, word), word};
   }
-  if (IsDigit(first)) return {TokenKind::kDigits, rest.substr(0, Span(rest, 1, IsDigit))};
+  // A number has no leading zeros: "01" is two tokens.
+  if (IsDigit(first)) return {TokenKind::kDigits, rest.substr(0, first == '0' ? 1 : Span(rest, 1, IsDigit))};
   if (first == '#' || first == ':') {
     const size_t end = Span(rest, 1, IsWordPart);
     if (end == 1) return {TokenKind::kInvalid, rest.substr(0, 1)};

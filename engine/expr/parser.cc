@@ -93,7 +93,7 @@ class ParserCore {
   }
 
   // Refuses the text. The error names the next token and quotes the text from the token before it to the token after
-  // it.
+  // it, and a text of blanks as a whole.
   bool SyntaxError() {
     const Token& token = Peek();
     const Token& before = next_ > 0 ? tokens_[next_ - 1] : token;
@@ -101,8 +101,8 @@ class ParserCore {
     const bool at_end = token.kind == TokenKind::kEnd;
     const Token& last = at_end ? before : (after.kind == TokenKind::kEnd ? token : after);
     const size_t end = last.position + last.text.size();
-    return Refuse(Cat("Syntax error; token: \"", at_end ? "<EOF>" : token.text, "\", near: \"",
-                      text_.substr(before.position, end - before.position), "\""));
+    const std::string_view near = tokens_.size() == 1 ? text_ : text_.substr(before.position, end - before.position);
+    return Refuse(Cat("Syntax error; token: \"", at_end ? "<EOF>" : token.text, "\", near: \"", near, "\""));
   }
 
   // Enters a nesting level: a call of `function`, or a pair of parentheses if `function` is empty.

@@ -88,7 +88,7 @@ class ConditionBinder {
       BindOperand(&choice);
       CheckDistinct("IN", membership->tested, choice);
     }
-    if (const size_t count = membership->choices.size() + 1; count > model::kInOperandsMax) {
+    if (const size_t count = membership->choices.size(); count > model::kInOperandsMax) {
       here_.Add(Fault::kOperandCount,
                 Cat("The IN operator is provided with too many operands; number of operands: ", count));
     }
@@ -265,8 +265,6 @@ std::string_view LongTypeName(ValueType type) {
       return "NUMBER";
     case ValueType::kBinary:
       return "BINARY";
-    case ValueType::kBool:
-      return "BOOLEAN";
     case ValueType::kNull:
       return "NULL";
     case ValueType::kList:
@@ -303,8 +301,9 @@ class UpdateBinder {
       if (!action.operand.value.has_value()) continue;
       const ValueType type = action.operand.value->type();
       if (IsSet(type) || (type == ValueType::kNumber && section == "ADD")) continue;
-      faults_->Add(Fault::kSectionOperand, Cat("Incorrect operand type for operator or function; operator: ", section,
-                                               ", operand type: ", LongTypeName(type)));
+      faults_->Add(Fault::kSectionOperand,
+                   Cat("Incorrect operand type for operator or function; operator: ", section,
+                       ", operand type: ", LongTypeName(type), ", typeSet: ALLOWED_FOR_", section, "_OPERAND"));
     }
   }
 

@@ -38,7 +38,7 @@ constexpr SyntaxCase kSyntaxErrors[] = {
     {kFilter, "a", "<EOF>", "a"},
     {kFilter, ":s", "<EOF>", ":s"},
     {kFilter, "(a)", "<EOF>", ")"},
-    {kFilter, "   ", "<EOF>", ""},
+    {kFilter, "   ", "<EOF>", "   "},
     {kFilter, "a = ", "<EOF>", "="},
     {kFilter, "a = :s AND", "<EOF>", "AND"},
     {kFilter, "a = :s b", "b", ":s b"},
@@ -233,7 +233,7 @@ TEST(ParserLimits, CountsPlusAndMinusInUpdatesButNotAssignments) {
 }
 
 TEST(ParserLimits, BoundsTheOperandsOfIn) {
-  const std::string list = "a IN (:s" + Repeat(",:s", 98);
+  const std::string list = "a IN (:s" + Repeat(",:s", 99);
   EXPECT_EQ(BindError(kFilter, list + ")"), "OK");
   EXPECT_EQ(BindError(kFilter, list + ",:s)"),
             "Invalid FilterExpression: The IN operator is provided with too many operands; number "
@@ -248,7 +248,9 @@ TEST(ParserLimits, BoundsPathDepth) {
 }
 
 TEST(ParserLimits, BoundsListIndexes) {
-  EXPECT_EQ(BindError(kProjection, "a[2147483647], a[0007]"), "OK");
+  EXPECT_EQ(BindError(kProjection, "a[2147483647], a[7]"), "OK");
+  EXPECT_EQ(BindError(kProjection, "a[0007]"),
+            "Invalid ProjectionExpression: Syntax error; token: \"0\", near: \"000\"");
   const std::string_view text = "Invalid ProjectionExpression: List index is not within the allowable range; index: ";
   EXPECT_EQ(BindError(kProjection, "a[2147483648]"), Cat(text, "[2147483648]"));
   EXPECT_EQ(BindError(kProjection, "a[99999999999999999999999]"), Cat(text, "[99999999999999999999999]"));

@@ -52,13 +52,27 @@ constexpr ErrorCase kStaticErrors[] = {
     {"SET a.b = :s, a[1] = :s",
      "Two document paths conflict with each other; must remove or rewrite one of these paths; path "
      "one: [a, b], path two: [a, [1]]"},
-    {"ADD a :s", "Incorrect operand type for operator or function; operator: ADD, operand type: STRING"},
-    {"ADD a :b", "Incorrect operand type for operator or function; operator: ADD, operand type: BINARY"},
-    {"ADD a :null", "Incorrect operand type for operator or function; operator: ADD, operand type: NULL"},
-    {"ADD a :true", "Incorrect operand type for operator or function; operator: ADD, operand type: BOOLEAN"},
-    {"ADD a :l", "Incorrect operand type for operator or function; operator: ADD, operand type: LIST"},
-    {"ADD a :m", "Incorrect operand type for operator or function; operator: ADD, operand type: MAP"},
-    {"DELETE a :n", "Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER"},
+    {"ADD a :s",
+     "Incorrect operand type for operator or function; operator: ADD, operand type: STRING, typeSet: "
+     "ALLOWED_FOR_ADD_OPERAND"},
+    {"ADD a :b",
+     "Incorrect operand type for operator or function; operator: ADD, operand type: BINARY, typeSet: "
+     "ALLOWED_FOR_ADD_OPERAND"},
+    {"ADD a :null",
+     "Incorrect operand type for operator or function; operator: ADD, operand type: NULL, typeSet: "
+     "ALLOWED_FOR_ADD_OPERAND"},
+    {"ADD a :true",
+     "Incorrect operand type for operator or function; operator: ADD, operand type: BOOL, typeSet: "
+     "ALLOWED_FOR_ADD_OPERAND"},
+    {"ADD a :l",
+     "Incorrect operand type for operator or function; operator: ADD, operand type: LIST, typeSet: "
+     "ALLOWED_FOR_ADD_OPERAND"},
+    {"ADD a :m",
+     "Incorrect operand type for operator or function; operator: ADD, operand type: MAP, typeSet: "
+     "ALLOWED_FOR_ADD_OPERAND"},
+    {"DELETE a :n",
+     "Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER, typeSet: "
+     "ALLOWED_FOR_DELETE_OPERAND"},
     {"SET a = if_not_exists(:s, :s)",
      "Operator or function requires a document path; operator or function: if_not_exists"},
     {"SET a = if_not_exists(b)",
@@ -118,7 +132,9 @@ constexpr ErrorCase kReportOrder[] = {
     {"ADD b :s, a.b :n, a[1] :n SET c = d + :l",
      "Two document paths conflict with each other; must remove or rewrite one of these paths; path "
      "one: [a, b], path two: [a, [1]]"},
-    {"SET c = d + :l ADD b :s", "Incorrect operand type for operator or function; operator: ADD, operand type: STRING"},
+    {"SET c = d + :l ADD b :s",
+     "Incorrect operand type for operator or function; operator: ADD, operand type: STRING, typeSet: "
+     "ALLOWED_FOR_ADD_OPERAND"},
 };
 
 TEST(UpdateBinder, ReportsInTheDocumentedOrder) {
