@@ -43,9 +43,9 @@ constexpr std::string_view kIndexText =
     "The level of configured provisioned throughput for one or more global secondary indexes of the table was "
     "exceeded. Consider increasing your provisioning level for the under-provisioned global secondary indexes with the "
     "UpdateTable API.";
+// Clients recognize the maximum by this text.
 constexpr std::string_view kMaximumText =
-    "Throughput exceeds the maximum that is set for on-demand requests of your table or index. Consider increasing "
-    "the maximum with the UpdateTable API.";
+    "Throughput exceeds the maximum OnDemandThroughput configured on table or index";
 
 // A table, or one of its global indexes if not null, as the owner of capacity.
 struct Source {

@@ -119,7 +119,9 @@ JsonAnswer ErrorAnswer(const absl::Status& error, std::string_view request_id) {
     const ErrorRow& row = FindErrorRow(api_error->type);
     answer.status = row.http_status;
     writer.Member("__type", Cat(row.json_namespace, "#", ApiErrorName(api_error->type)));
-    if (!api_error->message.empty()) writer.Member(row.json_text_member, api_error->message);
+    // ConditionalCheckFailedException with an item has the member in capitals.
+    const std::string_view text_member = api_error->item.empty() ? row.json_text_member : kCapital;
+    if (!api_error->message.empty()) writer.Member(text_member, api_error->message);
     WriteCancellation(GetCancellationReasons(error), &writer);
     WriteReasons(api_error->type, GetThrottlingReasons(error), &writer);
     if (!api_error->item.empty()) WriteItem(api_error->item, &writer.Key("Item"));

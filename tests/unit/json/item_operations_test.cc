@@ -62,7 +62,7 @@ TEST_F(ItemOperations, WritesAnswerWhatWasAskedFor) {
                                       R"("ExpressionAttributeValues":{":l":{"N":"9"}},)"
                                       R"("ReturnValuesOnConditionCheckFailure":"ALL_OLD")"))),
             R"(400 {"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",)"
-            R"("message":"The conditional request failed",)"
+            R"("Message":"The conditional request failed",)"
             R"("Item":{"age":{"N":"3"},"lives":{"N":"9"},"name":{"S":"Tom"},"owner":{"S":"Ann"}}})");
   EXPECT_EQ(Body("DeleteItem", On(Cat(R"("Key":{)", Key("Tom", 3), R"(},"ReturnValues":"NONE")"))), "{}");
 }

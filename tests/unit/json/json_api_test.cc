@@ -65,7 +65,7 @@ TEST(ErrorAnswer, EachExceptionHasItsNamespaceAndMember) {
        R"({"__type":"com.amazonaws.dynamodb.v20120810#ServiceUnavailable","message":"m"})"},
       {ConditionalCheckFailedError(codec::Item({{"p", codec::S("a\"")}})), 400,
        R"({"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",)"
-       R"("message":"The conditional request failed","Item":{"p":{"S":"a\""}}})"},
+       R"("Message":"The conditional request failed","Item":{"p":{"S":"a\""}}})"},
       {ConditionalCheckFailedError(""), 400,
        R"({"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",)"
        R"("message":"The conditional request failed"})"},
