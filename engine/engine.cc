@@ -111,7 +111,7 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
 }
 
 void RunWrite(Parts* parts, RequestContext context, WriteKind kind, WriteRequest request, Callback<WriteResult> done) {
-  const ValidationLayer layer = request.from_statement ? ValidationLayer::kOlder : ValidationLayer::kEnveloped;
+  const ValidationLayer layer = request.from_statement ? LayerOf(ItemOperation::kStatement) : LayerOf(kind);
   absl::StatusOr<std::unique_ptr<const RowMutation>> mutation =
       MakeMutation(kind, std::move(request), layer, &parts->parse_cache);
   if (!mutation.ok()) return std::move(done)(mutation.status());

@@ -13,6 +13,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/model/limits.h"
 
 namespace armature::expr {
 namespace {
@@ -43,7 +44,7 @@ absl::Status CheckHasUse(const ExpressionTexts& expressions, const Placeholders&
     return ValidationError("ExpressionAttributeNames can only be specified when using expressions");
   }
   if (placeholders.values.has_value() && !any_with_values && count_with_values > 0) {
-    if (count_with_values == 1 && !placeholders.errors_name_condition) {
+    if (!placeholders.wording.lists_expressions) {
       return ValidationError("ExpressionAttributeValues can only be specified when using expressions");
     }
     return ValidationError(Cat("ExpressionAttributeValues can only be specified when using expressions: ", with_values,
@@ -73,7 +74,15 @@ absl::StatusOr<Condition> MakeCondition(ExpressionKind kind, std::string_view te
   return condition;
 }
 
-absl::StatusOr<Update> MakeUpdate(std::string_view text, ParseCache* cache, PlaceholderTable* table) {
+// A text that is too long is refused here if its size is not told, else by the parser.
+absl::Status CheckUpdateSize(std::string_view text, const Placeholders::Wording& wording) {
+  if (text.size() <= model::kExpressionMaxBytes || wording.tells_update_size) return absl::OkStatus();
+  return InvalidExpressionError(ExpressionKind::kUpdate, "Expression size has exceeded the maximum allowed size;");
+}
+
+absl::StatusOr<Update> MakeUpdate(std::string_view text, const Placeholders::Wording& wording, ParseCache* cache,
+                                  PlaceholderTable* table) {
+  ARM_RETURN_IF_ERROR(CheckUpdateSize(text, wording));
   FaultLog faults;
   ARM_ASSIGN_OR_RETURN(Update update, TreeOf<Update>(ExpressionKind::kUpdate, text, cache, &faults,
                                                      [&] { return ParseUpdate(text, &faults); }));
@@ -110,9 +119,12 @@ absl::Status CheckBeforeValues(const ExpressionTexts& expressions, const Placeho
   return CheckNameKeys(placeholders);
 }
 
-absl::Status CheckSyntax(const ExpressionTexts& expressions) {
+absl::Status CheckSyntax(const ExpressionTexts& expressions, const Placeholders::Wording& wording) {
   FaultLog faults;
-  if (expressions.update.has_value()) ARM_RETURN_IF_ERROR(ParseUpdate(*expressions.update, &faults).status());
+  if (expressions.update.has_value()) {
+    ARM_RETURN_IF_ERROR(CheckUpdateSize(*expressions.update, wording));
+    ARM_RETURN_IF_ERROR(ParseUpdate(*expressions.update, &faults).status());
+  }
   const std::pair<ExpressionKind, const std::optional<std::string>*> conditions[] = {
       {ExpressionKind::kCondition, &expressions.condition},
       {ExpressionKind::kKeyCondition, &expressions.key_condition},
@@ -133,7 +145,7 @@ absl::StatusOr<BoundExpressions> BindExpressions(const ExpressionTexts& expressi
   BoundExpressions bound;
   std::optional<Condition> key_condition;
   if (expressions.update.has_value()) {
-    ARM_ASSIGN_OR_RETURN(bound.update, MakeUpdate(*expressions.update, cache, &table));
+    ARM_ASSIGN_OR_RETURN(bound.update, MakeUpdate(*expressions.update, placeholders.wording, cache, &table));
   }
   if (expressions.condition.has_value()) {
     ARM_ASSIGN_OR_RETURN(bound.condition,

@@ -55,7 +55,7 @@ absl::Status CheckBeforeValues(const ExpressionTexts& expressions, const Placeho
                                std::span<const ExpressionKind> known_kinds);
 
 // The errors that BindExpressions finds in the texts alone: syntax, size, nesting of the expressions.
-absl::Status CheckSyntax(const ExpressionTexts& expressions);
+absl::Status CheckSyntax(const ExpressionTexts& expressions, const Placeholders::Wording& wording);
 
 }  // namespace armature::expr
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
+#include "storage/model/item_errors.h"
 #include "storage/model/limits.h"
 
 namespace armature::expr {
@@ -33,6 +34,12 @@ absl::Status CheckKey(std::string_view parameter, std::string_view key, char sig
   return absl::OkStatus();
 }
 
+// The name that a placeholder stands for.
+absl::Status CheckName(std::string_view key, std::string_view name) {
+  if (!name.empty()) return model::CheckAttributeName(name);
+  return ValidationError(Cat(kNamesMember, " contains invalid value: ", model::kEmptyNameText, " for key ", key));
+}
+
 absl::Status UnusedError(std::string_view parameter, std::vector<std::string_view> keys) {
   if (keys.empty()) return absl::OkStatus();
   std::sort(keys.begin(), keys.end());
@@ -58,10 +65,8 @@ absl::Status CheckNameKeys(const Placeholders& placeholders) {
   for (const auto& [key, name] : *placeholders.names) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
   for (const std::string_view key : keys) ARM_RETURN_IF_ERROR(CheckKey(kNamesMember, key, '#'));
-  const bool is_too_long = std::any_of(placeholders.names->begin(), placeholders.names->end(), [](const auto& entry) {
-    return entry.second.size() > model::kAttributeNameMaxBytes;
-  });
-  return is_too_long ? AttributeNameTooLongError() : absl::OkStatus();
+  for (const std::string_view key : keys) ARM_RETURN_IF_ERROR(CheckName(key, placeholders.names->find(key)->second));
+  return absl::OkStatus();
 }
 
 absl::Status PlaceholderTable::CheckKeys() const {

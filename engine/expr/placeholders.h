@@ -26,8 +26,11 @@ struct Placeholders {
   // ":v" -> value, as canonical item bytes whose attribute names are the placeholders; nullopt: the parameter is
   // absent. The values are valid already.
   std::optional<model::ItemView> values;
-  // The error for values without an expression names the condition that could use them.
-  bool errors_name_condition = true;
+  // Operations differ in these errors.
+  struct Wording {
+    bool lists_expressions = true;  // that could use the values, if there is none of them
+    bool tells_update_size = true;  // of an UpdateExpression that is too long
+  } wording;
 };
 
 // The placeholders of one request while its expressions are bound.
@@ -68,7 +71,8 @@ class PlaceholderTable {
   absl::flat_hash_map<std::string_view, Use, StringHash, std::equal_to<>> values_;
 };
 
-// The part of CheckKeys about ExpressionAttributeNames, which also must not be too long for attribute names.
+// The part of CheckKeys about ExpressionAttributeNames, which also must be names of attributes: not empty, not too
+// long.
 absl::Status CheckNameKeys(const Placeholders& placeholders);
 
 }  // namespace armature::expr

@@ -12,6 +12,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/model/item_errors.h"
 #include "storage/model/item_view.h"
 #include "storage/model/limits.h"
 #include "storage/model/number.h"
@@ -142,14 +143,12 @@ size_t ExpectedBytes(Edits group, size_t old_bytes) {
 
 // Checks attribute names and nesting of a written value.
 absl::Status CheckWritten(const DocumentPath& path, const Computed& value) {
-  if (path.attribute().empty()) return InvalidParameterError("Empty attribute name");
   for (const PathElement& element : path.elements) {
-    if (element.name.size() > model::kAttributeNameMaxBytes) return AttributeNameTooLongError();
+    if (element.kind == PathElement::Kind::kIndex) continue;
+    ARM_RETURN_IF_ERROR(model::CheckAttributeName(element.name));
   }
   if (!value.NestsAtMost(model::kNestingDepthMax + 1 - static_cast<int>(path.elements.size()))) {
-    return ValidationError(
-        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported "
-        "limit");
+    return model::NestingError();
   }
   return absl::OkStatus();
 }

@@ -125,7 +125,7 @@ absl::StatusOr<std::string> LeadingKeyOf(const model::KeySchema& schema, const m
 absl::StatusOr<std::unique_ptr<RequestExpressions>> Bind(const ExpressionParameters& parameters,
                                                          std::span<const expr::ExpressionKind> kinds) {
   // Legacy parameters and expressions would set the same members.
-  ARM_RETURN_IF_ERROR(CheckParameterStyles(parameters));
+  ARM_RETURN_IF_ERROR(CheckParameterStyles(parameters, ValidationLayer::kCurrent));
   return BindRequestExpressions(parameters, kinds, ValidationLayer::kCurrent, nullptr);
 }
 

@@ -57,9 +57,13 @@ absl::Status CheckWriteShape(const BatchWriteRequest& request) {
   model::ConstraintList constraints;
   CheckCapacityReport(request.return_consumed_capacity, &constraints);
   CheckCollectionReport(request.return_item_collection_metrics, &constraints);
+  // Enumerations are reported without the violations of RequestItems.
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
   size_t writes = 0;
   for (const TableWrites& table : request.tables) {
-    CheckRequestItemsKey(table.table_name, &constraints);
+    if (!IsRequestItemsKey(table.table_name)) {
+      AddRequestItemsKeys(Cat("{", model::Shown(table.table_name), "=...}"), &constraints);
+    }
     writes += table.writes.size();
     if (table.writes.empty() || table.writes.size() > model::kBatchWritesMax) {
       constraints.Add(PrintedRequestItems(table.table_name, table.writes.empty() ? "[]" : "[...]"), "requestItems",
@@ -92,8 +96,8 @@ absl::StatusOr<std::unique_ptr<const RowMutation>> MutationOf(const std::string&
   WriteRequest request;
   request.table_name = table_name;
   request.item_wire = write.is_put ? std::move(write.put_wire) : std::move(write.delete_wire);
-  return MakeMutation(write.is_put ? WriteKind::kPut : WriteKind::kDelete, std::move(request), ValidationLayer::kOlder,
-                      cache);
+  return MakeMutation(write.is_put ? WriteKind::kPut : WriteKind::kDelete, std::move(request),
+                      LayerOf(ItemOperation::kBatchWriteItem), cache);
 }
 
 // In a batch, errors about a put name its key, like errors about a delete.

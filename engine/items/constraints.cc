@@ -10,6 +10,15 @@
 
 namespace armature::engine {
 
+void CheckReturnValues(std::string_view value, const LayerRules& rules, model::ConstraintList* list) {
+  model::ConstraintList violation;
+  CheckOptionalEnum(value, "returnValues", kReturnValuesValues, rules.short_enums ? &violation : list);
+  if (violation.empty()) return;
+  list->AddText(
+      "Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, "
+      "NONE]");
+}
+
 absl::Status CheckShape(const std::optional<std::string>& table_name, const RequiredMember& member,
                         absl::FunctionRef<void(model::ConstraintList*)> add_others) {
   model::ConstraintList constraints;
@@ -27,9 +36,12 @@ std::string PrintedRequestItems(std::string_view table_name, std::string_view pr
   return model::PrintedValue(Cat("{", model::Shown(table_name), "=", printed, "}"));
 }
 
-void CheckRequestItemsKey(std::string_view name_or_arn, model::ConstraintList* constraints) {
-  if (model::IsArn(name_or_arn) || model::IsName(name_or_arn, model::kTableNameMinChars)) return;
-  constraints->Add(PrintedRequestItems(name_or_arn, "..."), "requestItems",
+bool IsRequestItemsKey(std::string_view name_or_arn) {
+  return model::IsArn(name_or_arn) || model::IsName(name_or_arn, model::kTableNameMinChars);
+}
+
+void AddRequestItemsKeys(std::string_view printed, model::ConstraintList* constraints) {
+  constraints->Add(model::PrintedValue(printed), "requestItems",
                    "Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member must "
                    "have length greater than or equal to 3, Member must satisfy regular expression pattern: "
                    "[a-zA-Z0-9_.-]+]");

@@ -12,6 +12,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "engine/items/validation_layer.h"
 #include "storage/model/constraint_list.h"
 
 namespace armature::engine {
@@ -37,6 +38,9 @@ inline void CheckCollectionReport(std::string_view value, model::ConstraintList*
   CheckOptionalEnum(value, "returnItemCollectionMetrics", kReturnItemCollectionMetricsValues, list);
 }
 
+// Check ReturnValues: with LayerRules::short_enums the text names neither value nor member. Its list is the API's.
+void CheckReturnValues(std::string_view value, const LayerRules& rules, model::ConstraintList* list);
+
 // A required member other than the table name.
 struct RequiredMember {
   std::string_view path;  // "key", "item"
@@ -48,8 +52,10 @@ struct RequiredMember {
 absl::Status CheckShape(const std::optional<std::string>& table_name, const RequiredMember& member,
                         absl::FunctionRef<void(model::ConstraintList*)> add_others);
 
-// Checks a table name in RequestItems and adds violations to `constraints`. CheckTablesOnce checks the parts of an ARN.
-void CheckRequestItemsKey(std::string_view name_or_arn, model::ConstraintList* constraints);
+// True for a table name that may stand in RequestItems. The parts of an ARN are checked later.
+bool IsRequestItemsKey(std::string_view name_or_arn);
+// Adds the violation of RequestItems, shown as `printed`, with a table name that may not.
+void AddRequestItemsKeys(std::string_view printed, model::ConstraintList* constraints);
 
 // Checks that ARNs are well-formed and that no table is named twice (once by name and once by ARN). Errors:
 // ValidationException.

@@ -12,6 +12,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"
+#include "storage/model/item_errors.h"
 #include "storage/model/limits.h"
 #include "storage/model/plain_item.h"
 
@@ -50,13 +51,6 @@ void CheckConditions(std::string_view parameter, std::span<const LegacyCondition
   }
 }
 
-absl::Status CheckAttributeName(std::string_view name) {
-  if (name.size() > model::kAttributeNameMaxBytes) {
-    return AttributeNameTooLongError();
-  }
-  return name.empty() ? InvalidParameterError("Empty attribute name") : absl::OkStatus();
-}
-
 // Keeps the canonical values of legacy parameters.
 struct LiteralSink {
   std::deque<std::string>* literals;
@@ -88,7 +82,7 @@ absl::Status TakeValues(const std::vector<std::string>& wires, const LiteralSink
 absl::Status TakeConditions(std::span<const LegacyCondition> from, const LiteralSink& literals,
                             std::vector<expr::LegacyCondition>* to) {
   for (const LegacyCondition& condition : from) {
-    ARM_RETURN_IF_ERROR(CheckAttributeName(condition.attribute));
+    ARM_RETURN_IF_ERROR(model::CheckAttributeName(condition.attribute));
     expr::LegacyCondition taken;
     taken.attribute = condition.attribute;
     taken.op = *expr::LegacyOperatorByName(condition.comparison_operator);
@@ -102,7 +96,7 @@ absl::Status BindUpdates(std::span<const LegacyUpdate> from, const LiteralSink& 
                          expr::BoundExpressions* bound) {
   std::vector<expr::LegacyUpdate> updates;
   for (const LegacyUpdate& update : from) {
-    ARM_RETURN_IF_ERROR(CheckAttributeName(update.attribute));
+    ARM_RETURN_IF_ERROR(model::CheckAttributeName(update.attribute));
     expr::LegacyUpdate taken;
     taken.attribute = update.attribute;
     taken.action = expr::LegacyActionByName(update.action).value_or(expr::LegacyAction::kPut);
@@ -113,11 +107,10 @@ absl::Status BindUpdates(std::span<const LegacyUpdate> from, const LiteralSink& 
   return absl::OkStatus();
 }
 
-absl::Status BindExpectations(std::span<const LegacyExpectation> from, expr::Junction::Kind kind,
-                              const LiteralSink& literals, expr::BoundExpressions* bound) {
-  std::vector<expr::LegacyExpectation> expectations;
+absl::Status TakeExpectations(std::span<const LegacyExpectation> from, const LiteralSink& literals,
+                              std::vector<expr::LegacyExpectation>* to) {
   for (const LegacyExpectation& expected : from) {
-    ARM_RETURN_IF_ERROR(CheckAttributeName(expected.attribute));
+    ARM_RETURN_IF_ERROR(model::CheckAttributeName(expected.attribute));
     expr::LegacyExpectation taken;
     taken.attribute = expected.attribute;
     taken.op = expr::LegacyOperatorByName(expected.comparison_operator);
@@ -126,37 +119,54 @@ absl::Status BindExpectations(std::span<const LegacyExpectation> from, expr::Jun
     if (expected.argument_wires.has_value()) {
       ARM_RETURN_IF_ERROR(TakeValues(*expected.argument_wires, literals, &taken.arguments.emplace()));
     }
-    expectations.push_back(std::move(taken));
+    to->push_back(std::move(taken));
   }
-  ARM_ASSIGN_OR_RETURN(bound->condition, expr::BindExpected(expectations, kind));
   return absl::OkStatus();
 }
 
-// Checks and binds all legacy parameters except KeyConditions, in the documented order: ConditionalOperator,
-// AttributeUpdates, Expected, QueryFilter or ScanFilter, AttributesToGet. Requires shapes without violations. Values in
-// `bound` point into the deque of `literals`, which gets canonical values.
+std::span<const LegacyCondition> FilterOf(const LegacyParameters& legacy) {
+  return Entries(legacy.query_filter.has_value() ? legacy.query_filter : legacy.scan_filter);
+}
+
+// Checks that ConditionalOperator has conditions to join. An operation has either Expected or a filter.
+absl::Status CheckJoinsConditions(const LegacyParameters& legacy) {
+  if (legacy.conditional_operator.empty()) return absl::OkStatus();
+  const size_t conditions = Entries(legacy.expected).size() + FilterOf(legacy).size();
+  if (conditions == 0) return ValidationError("ConditionalOperator cannot be used without Filter or Expected");
+  if (conditions > 1) return absl::OkStatus();
+  return ValidationError("ConditionalOperator can only be used when Filter or Expected has two or more elements");
+}
+
+absl::Status CheckConditionalOperator(const LegacyParameters& legacy) {
+  ARM_RETURN_IF_ERROR(CheckJoinsConditions(legacy));
+  model::ConstraintList word;
+  CheckConditionalOperatorWord(legacy, &word);
+  if (word.empty()) return absl::OkStatus();
+  return ValidationError("Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]");
+}
+
+// Checks and binds all legacy parameters except KeyConditions, in the documented order: AttributeUpdates, Expected,
+// QueryFilter or ScanFilter, AttributesToGet. Requires shapes without violations. Values in `bound` point into the
+// deque of `literals`, which gets canonical values.
 absl::Status BindLegacy(const LegacyParameters& legacy, const LiteralSink& literals, expr::BoundExpressions* bound) {
   if (const auto updates = Entries(legacy.attribute_updates); !updates.empty()) {
     ARM_RETURN_IF_ERROR(BindUpdates(updates, literals, bound));
   }
-  const auto expected = Entries(legacy.expected);
-  const auto filter = Entries(legacy.query_filter.has_value() ? legacy.query_filter : legacy.scan_filter);
-  if (!legacy.conditional_operator.empty() && expected.empty() && filter.empty()) {
-    return InvalidParameterError("ConditionalOperator cannot be used without Filter or Expected");
-  }
+  std::vector<expr::LegacyExpectation> expectations;
+  ARM_RETURN_IF_ERROR(TakeExpectations(Entries(legacy.expected), literals, &expectations));
+  std::vector<expr::LegacyCondition> conditions;
+  ARM_RETURN_IF_ERROR(TakeConditions(FilterOf(legacy), literals, &conditions));
+  // The other layers have made this check before they read the values.
+  if (!RulesOf(literals.layer).short_enums) ARM_RETURN_IF_ERROR(CheckJoinsConditions(legacy));
   const auto kind = legacy.conditional_operator == "OR" ? expr::Junction::Kind::kOr : expr::Junction::Kind::kAnd;
-  if (!expected.empty()) {
-    ARM_RETURN_IF_ERROR(BindExpectations(expected, kind, literals, bound));
+  if (!expectations.empty()) {
+    ARM_ASSIGN_OR_RETURN(bound->condition, expr::BindExpected(expectations, kind));
   }
-  if (!filter.empty()) {
-    std::vector<expr::LegacyCondition> conditions;
-    ARM_RETURN_IF_ERROR(TakeConditions(filter, literals, &conditions));
+  if (!conditions.empty()) {
     ARM_ASSIGN_OR_RETURN(bound->filter, expr::BindLegacyFilter(conditions, kind));
   }
   if (legacy.attributes_to_get.has_value()) {
-    for (const std::string& name : *legacy.attributes_to_get) {
-      if (name.size() > model::kAttributeNameMaxBytes) return AttributeNameTooLongError();
-    }
+    for (const std::string& name : *legacy.attributes_to_get) ARM_RETURN_IF_ERROR(model::CheckAttributeName(name));
     ARM_ASSIGN_OR_RETURN(bound->projection, expr::BindAttributesToGet(*legacy.attributes_to_get));
   }
   return absl::OkStatus();
@@ -168,6 +178,29 @@ std::string Join(const std::vector<std::string_view>& names) {
   return joined;
 }
 
+absl::Status CheckNoMix(const ExpressionParameters& parameters) {
+  const LegacyParameters& legacy = parameters.legacy;
+  std::vector<std::string_view> expressions;
+  if (parameters.update.has_value()) expressions.emplace_back("UpdateExpression");
+  if (parameters.condition.has_value()) expressions.emplace_back("ConditionExpression");
+  if (parameters.projection.has_value()) expressions.emplace_back("ProjectionExpression");
+  if (parameters.filter.has_value()) expressions.emplace_back("FilterExpression");
+  if (parameters.key_condition.has_value()) expressions.emplace_back("KeyConditionExpression");
+  if (expressions.empty()) return absl::OkStatus();
+  std::vector<std::string_view> others;
+  if (legacy.attributes_to_get.has_value()) others.emplace_back("AttributesToGet");
+  if (legacy.attribute_updates.has_value()) others.emplace_back("AttributeUpdates");
+  if (legacy.expected.has_value()) others.emplace_back("Expected");
+  if (legacy.query_filter.has_value()) others.emplace_back("QueryFilter");
+  if (legacy.scan_filter.has_value()) others.emplace_back("ScanFilter");
+  if (!legacy.conditional_operator.empty()) others.emplace_back("ConditionalOperator");
+  if (legacy.key_conditions.has_value() && parameters.key_condition.has_value()) others.emplace_back("KeyConditions");
+  if (others.empty()) return absl::OkStatus();
+  return ValidationError(
+      Cat("Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {",
+          Join(others), "} Expression parameters: {", Join(expressions), "}"));
+}
+
 bool HasExpressionParameters(const ExpressionParameters& parameters) {
   return parameters.update.has_value() || parameters.condition.has_value() || parameters.key_condition.has_value() ||
          parameters.filter.has_value() || parameters.projection.has_value() || parameters.names.has_value() ||
@@ -177,7 +210,7 @@ bool HasExpressionParameters(const ExpressionParameters& parameters) {
 absl::Status BindTexts(const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds,
                        ValidationLayer layer, expr::ParseCache* cache, RequestExpressions* result) {
   result->placeholders.names = parameters.names;
-  result->placeholders.errors_name_condition = layer != ValidationLayer::kEnveloped;
+  result->placeholders.wording = WordingOf(layer);
   if (parameters.values_wire.has_value()) {
     absl::StatusOr<codec::CanonicalItem> values =
         codec::CanonicalizeExpressionValues(*parameters.values_wire, ValueTextsOf(layer));
@@ -194,7 +227,7 @@ absl::Status BindTexts(const ExpressionParameters& parameters, std::span<const e
 
 }  // namespace
 
-void CheckLegacyShapes(const LegacyParameters& legacy, model::ConstraintList* list) {
+void CheckLegacyShapes(const LegacyParameters& legacy, const LayerRules& rules, model::ConstraintList* list) {
   if (legacy.empty()) return;
   if (legacy.attributes_to_get.has_value()) CheckAttributesToGet(*legacy.attributes_to_get, list);
   for (const LegacyUpdate& update : Entries(legacy.attribute_updates)) {
@@ -208,33 +241,18 @@ void CheckLegacyShapes(const LegacyParameters& legacy, model::ConstraintList* li
   CheckConditions("keyConditions", Entries(legacy.key_conditions), list);
   CheckConditions("queryFilter", Entries(legacy.query_filter), list);
   CheckConditions("scanFilter", Entries(legacy.scan_filter), list);
+  if (!rules.short_enums) CheckConditionalOperatorWord(legacy, list);
+}
+
+void CheckConditionalOperatorWord(const LegacyParameters& legacy, model::ConstraintList* list) {
   CheckOptionalEnum(legacy.conditional_operator, "conditionalOperator", expr::kConditionalOperatorNames, list);
 }
 
-absl::Status CheckParameterStyles(const ExpressionParameters& parameters) {
+absl::Status CheckParameterStyles(const ExpressionParameters& parameters, ValidationLayer layer) {
   const LegacyParameters& legacy = parameters.legacy;
   if (legacy.empty()) return absl::OkStatus();
-  std::vector<std::string_view> expressions;
-  if (parameters.update.has_value()) expressions.emplace_back("UpdateExpression");
-  if (parameters.condition.has_value()) expressions.emplace_back("ConditionExpression");
-  const bool writes = !expressions.empty();
-  if (parameters.projection.has_value()) expressions.emplace_back("ProjectionExpression");
-  if (parameters.filter.has_value()) expressions.emplace_back("FilterExpression");
-  if (parameters.key_condition.has_value()) expressions.emplace_back("KeyConditionExpression");
-  if (expressions.empty()) return absl::OkStatus();
-  std::vector<std::string_view> others;
-  if (legacy.attributes_to_get.has_value()) others.emplace_back("AttributesToGet");
-  if (legacy.attribute_updates.has_value()) others.emplace_back("AttributeUpdates");
-  if (legacy.expected.has_value()) others.emplace_back("Expected");
-  if (legacy.query_filter.has_value()) others.emplace_back("QueryFilter");
-  if (legacy.scan_filter.has_value()) others.emplace_back("ScanFilter");
-  // For writes, ConditionalOperator has a separate rule.
-  if (!legacy.conditional_operator.empty() && !writes) others.emplace_back("ConditionalOperator");
-  if (legacy.key_conditions.has_value() && parameters.key_condition.has_value()) others.emplace_back("KeyConditions");
-  if (others.empty()) return absl::OkStatus();
-  return ValidationError(
-      Cat("Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {",
-          Join(others), "} Expression parameters: {", Join(expressions), "}"));
+  ARM_RETURN_IF_ERROR(CheckNoMix(parameters));
+  return RulesOf(layer).short_enums ? CheckConditionalOperator(legacy) : absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindLegacyParameters(const ExpressionParameters& parameters,

@@ -29,12 +29,20 @@ struct RequestExpressions {
   expr::BoundExpressions bound;
 };
 
+// The wording of errors of expressions in a layer.
+constexpr expr::Placeholders::Wording WordingOf(ValidationLayer layer) {
+  return {RulesOf(layer).lists_expressions, RulesOf(layer).tells_update_size};
+}
+
 // Adds violations of the shapes of legacy parameters: unknown enumeration values, missing operators, the length of
-// AttributesToGet.
-void CheckLegacyShapes(const LegacyParameters& legacy, model::ConstraintList* list);
+// AttributesToGet. With LayerRules::short_enums, ConditionalOperator is left to CheckParameterStyles.
+void CheckLegacyShapes(const LegacyParameters& legacy, const LayerRules& rules, model::ConstraintList* list);
+// The part of it about ConditionalOperator, for any layer.
+void CheckConditionalOperatorWord(const LegacyParameters& legacy, model::ConstraintList* list);
 
 // Refuses a mix of legacy and expression parameters. KeyConditions with a filter or projection expression is allowed.
-absl::Status CheckParameterStyles(const ExpressionParameters& parameters);
+// With LayerRules::short_enums, also refuses a ConditionalOperator that joins fewer than two conditions or is unknown.
+absl::Status CheckParameterStyles(const ExpressionParameters& parameters, ValidationLayer layer);
 
 // Checks and binds all parameters. Null if the request has none. Requires that shapes and styles have been checked.
 // `layer` gives the texts, without envelope. `cache` may be null. Errors: ValidationException, in the documented order:

@@ -1,14 +1,18 @@
 #include "engine/items/entry_points.h"
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "engine/capacity.h"
 #include "engine/items/constraints.h"
 #include "engine/items/expressions.h"
 #include "engine/items/item_key.h"
+#include "engine/items/request_items_text.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -16,9 +20,14 @@
 #include "storage/codec/stored_item.h"
 #include "storage/model/limits.h"
 #include "storage/model/plain_item.h"
+#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
+
+constexpr ValidationLayer kGetLayer = LayerOf(ItemOperation::kGetItem);
+constexpr ValidationLayer kBatchLayer = LayerOf(ItemOperation::kBatchGetItem);
+constexpr size_t kRequestItemsShownMaxBytes = 4096;
 
 struct Read {
   Parts* parts;
@@ -34,13 +43,13 @@ absl::Status Prepare(Read* read) {
   ARM_RETURN_IF_ERROR(CheckShape(request.table_name, {"key", request.key_wire.has_value()},
                                  [&request](model::ConstraintList* constraints) {
                                    CheckCapacityReport(request.return_consumed_capacity, constraints);
-                                   CheckLegacyShapes(request.expressions.legacy, constraints);
+                                   CheckLegacyShapes(request.expressions.legacy, RulesOf(kGetLayer), constraints);
                                  }));
-  ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions));
+  ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions, kGetLayer));
   ARM_ASSIGN_OR_RETURN(const codec::CanonicalItem key,
-                       codec::CanonicalizeItem(*request.key_wire, codec::ValueTexts::kCurrent));
-  ARM_ASSIGN_OR_RETURN(read->expressions, BindRequestExpressions(request.expressions, expr::kGetKinds,
-                                                                 ValidationLayer::kCurrent, &read->parts->parse_cache));
+                       codec::CanonicalizeItem(*request.key_wire, ValueTextsOf(kGetLayer)));
+  ARM_ASSIGN_OR_RETURN(read->expressions, BindRequestExpressions(request.expressions, expr::kGetKinds, kGetLayer,
+                                                                 &read->parts->parse_cache));
   ARM_ASSIGN_OR_RETURN(read->pinned, FindTable(*read->parts->database, *request.table_name));
   ARM_ASSIGN_OR_RETURN(read->key, EncodeKeyParameter(*read->pinned.table, model::ItemView(key.bytes)));
   ARM_RETURN_IF_ERROR(
@@ -86,7 +95,7 @@ void FetchRow(const std::shared_ptr<Read>& read, const RequestContext& context, 
 struct TableRead {
   PinnedTable pinned;
   std::unique_ptr<RequestExpressions> expressions;
-  double units = 0;
+  size_t answer = 0;  // its place among the tables of the answer
 };
 
 struct BatchRow {
@@ -107,6 +116,7 @@ struct BatchRead {
   size_t wire_bytes = 0;                       // encoded size of the items
   absl::Status refused;                        // why rows were refused for lack of capacity; OK if none was
   std::vector<std::vector<std::string>> left;  // per table: keys that were not read
+  std::vector<double> units;                   // per table of the answer
   BatchGetResult result;
 };
 using BatchReadPtr = std::shared_ptr<BatchRead>;
@@ -114,17 +124,20 @@ using BatchReadPtr = std::shared_ptr<BatchRead>;
 absl::Status CheckGetShape(const BatchGetRequest& request) {
   if (request.tables.empty()) return ValidationError("The requestItems parameter is required for BatchGetItem");
   model::ConstraintList constraints;
-  CheckCapacityReport(request.return_consumed_capacity, &constraints);
+  const auto is_name = [](const TableKeys& table) { return IsRequestItemsKey(table.table_name); };
+  if (!std::all_of(request.tables.begin(), request.tables.end(), is_name)) {
+    AddRequestItemsKeys(RequestItemsText(request.tables, kRequestItemsShownMaxBytes), &constraints);
+  }
   for (const TableKeys& table : request.tables) {
-    CheckRequestItemsKey(table.table_name, &constraints);
     const std::string path = Cat("requestItems.", model::Shown(table.table_name), ".member.keys");
     if (!table.key_wires.has_value()) {
       constraints.AddNull(path);
     } else {
       constraints.CheckLengthMin("'[]'", table.key_wires->size(), path, 1);
     }
-    CheckLegacyShapes(table.expressions.legacy, &constraints);
+    CheckLegacyShapes(table.expressions.legacy, RulesOf(kBatchLayer), &constraints);
   }
+  CheckCapacityReport(request.return_consumed_capacity, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   size_t keys = 0;
   for (const TableKeys& table : request.tables) {
@@ -147,7 +160,7 @@ absl::Status CheckStylesOfAll(const BatchGetRequest& request) {
     if (table.expressions.projection.has_value()) all.projection.emplace();
     if (table.expressions.legacy.attributes_to_get.has_value()) all.legacy.attributes_to_get.emplace();
   }
-  return CheckParameterStyles(all);
+  return CheckParameterStyles(all, kBatchLayer);
 }
 
 // Checks of one table's keys that need no catalog.
@@ -156,23 +169,44 @@ absl::Status TakeKeys(BatchRead* read, size_t table) {
   absl::flat_hash_set<std::string> known;  // canonical, so that all spellings of a number are one key
   bool repeated = false;
   for (const std::string& wire : *request.key_wires) {
-    ARM_ASSIGN_OR_RETURN(codec::CanonicalItem key, codec::CanonicalizeItem(wire, codec::ValueTexts::kCurrent));
+    ARM_ASSIGN_OR_RETURN(codec::CanonicalItem key, codec::CanonicalizeItem(wire, ValueTextsOf(kBatchLayer)));
     repeated = !known.insert(key.bytes).second || repeated;
     read->rows.push_back({table, std::move(key.bytes), {}});
   }
   if (repeated) return ValidationError(kDuplicateKeysText);
-  ARM_ASSIGN_OR_RETURN(read->tables[table].expressions,
-                       BindRequestExpressions(request.expressions, expr::kGetKinds, ValidationLayer::kCurrent,
-                                              &read->parts->parse_cache));
+  ARM_ASSIGN_OR_RETURN(read->tables[table].expressions, BindRequestExpressions(request.expressions, expr::kGetKinds,
+                                                                               kBatchLayer, &read->parts->parse_cache));
   return absl::OkStatus();
+}
+
+// Finds each table's place in the answer. Entries that name one table, by its name and by its ARN, share the place of
+// the first one.
+void AssignAnswers(BatchRead* read) {
+  absl::flat_hash_map<std::string_view, size_t, StringHash, std::equal_to<>> by_name;
+  std::vector<BatchGetResult::Table>& answers = read->result.tables;
+  for (size_t i = 0; i < read->tables.size(); ++i) {
+    const std::string& sent = read->request.tables[i].table_name;
+    const std::string_view name = model::LocalTableName(sent);
+    size_t& answer = read->tables[i].answer;
+    answer = answers.size();
+    if (!name.empty()) answer = by_name.try_emplace(name, answer).first->second;
+    if (answer == answers.size()) answers.push_back({sent, {}});
+  }
+  read->units.resize(answers.size());
+}
+
+// Keeps each item once if several entries name one table.
+void DropRepeatedRows(BatchRead* read) {
+  if (read->units.size() == read->tables.size()) return;
+  absl::flat_hash_set<std::pair<size_t, std::string>> seen;
+  std::erase_if(read->rows,
+                [&](const BatchRow& row) { return !seen.emplace(read->tables[row.table].answer, row.key).second; });
 }
 
 absl::Status Prepare(BatchRead* read) {
   const BatchGetRequest& request = read->request;
   ARM_RETURN_IF_ERROR(CheckGetShape(request));
-  std::vector<std::string_view> names;
-  for (const TableKeys& table : request.tables) names.emplace_back(table.table_name);
-  ARM_RETURN_IF_ERROR(CheckTablesOnce(names));
+  for (const TableKeys& table : request.tables) ARM_RETURN_IF_ERROR(model::CheckTableReference(table.table_name));
   ARM_RETURN_IF_ERROR(CheckStylesOfAll(request));
   read->tables.resize(request.tables.size());
   for (size_t i = 0; i < request.tables.size(); ++i) ARM_RETURN_IF_ERROR(TakeKeys(read, i));
@@ -187,23 +221,24 @@ absl::Status Prepare(BatchRead* read) {
     ARM_RETURN_IF_ERROR(CheckKeysAreWhole(table.expressions.get(), table.pinned.table->descriptor.key, false));
   }
   read->left.resize(request.tables.size());
-  for (const TableKeys& table : request.tables) read->result.tables.push_back({table.table_name, {}});
+  AssignAnswers(read);
+  DropRepeatedRows(read);
   return absl::OkStatus();
 }
 
 void LeaveOut(BatchRead* read, BatchRow* row) { read->left[row->table].push_back(model::PlainItem(row->canonical)); }
 
 void Finish(const BatchReadPtr& read) {
-  bool any = false;
-  for (const TableRead& table : read->tables) any = any || table.units > 0;
+  const bool any = std::any_of(read->units.begin(), read->units.end(), [](double units) { return units > 0; });
   if (!any && !read->refused.ok()) return std::move(read->done)(read->refused);
   const absl::StatusOr<CapacityReport> report = ParseCapacityReport(read->request.return_consumed_capacity);
+  for (size_t i = 0; i < read->units.size(); ++i) {
+    if (read->units[i] == 0) continue;
+    auto capacity = ReportRead(*report, read->result.tables[i].table_name, nullptr, read->units[i]);
+    if (capacity.has_value()) read->result.capacity.push_back(*std::move(capacity));
+  }
   for (size_t i = 0; i < read->tables.size(); ++i) {
     TableKeys& request = read->request.tables[i];
-    if (read->tables[i].units > 0) {
-      auto capacity = ReportRead(*report, request.table_name, nullptr, read->tables[i].units);
-      if (capacity.has_value()) read->result.capacity.push_back(*std::move(capacity));
-    }
     if (read->left[i].empty()) continue;
     request.key_wires = std::move(read->left[i]);
     read->result.unprocessed.push_back(std::move(request));
@@ -226,11 +261,11 @@ absl::StatusOr<bool> TakeItem(BatchRead* read, const BatchRow& row, bool found, 
     }
     read->bytes += size;
     read->wire_bytes += item.view().size();
-    read->result.tables[row.table].items.push_back(std::move(item));
+    read->result.tables[table.answer].items.push_back(std::move(item));
   }
   const double units = ReadUnits(ReadBlocks(size), consistent);
   ChargeRead(*read->parts, *table.pinned.table, nullptr, row.key, units);
-  table.units += units;
+  read->units[table.answer] += units;
   return true;
 }
 

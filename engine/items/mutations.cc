@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "engine/expr/legacy_binder.h"
+#include "engine/expr/update_charge.h"
 #include "engine/expr/update_eval.h"
 #include "engine/items/constraints.h"
 #include "engine/items/item_key.h"
@@ -17,37 +20,73 @@
 namespace armature::engine {
 namespace {
 
-void CheckWriteEnums(const WriteRequest& request, model::ConstraintList* constraints) {
-  CheckCapacityReport(request.return_consumed_capacity, constraints);
-  CheckCollectionReport(request.return_item_collection_metrics, constraints);
-  CheckOptionalEnum(request.return_values, "returnValues", kReturnValuesValues, constraints);
+void CheckReturnValuesOnFailure(const WriteRequest& request, model::ConstraintList* constraints) {
   CheckOptionalEnum(request.return_values_on_condition_check_failure, "returnValuesOnConditionCheckFailure",
                     kReturnValuesOnFailureValues, constraints);
-  CheckLegacyShapes(request.expressions.legacy, constraints);
+}
+
+// The order in which the layers with short texts gather.
+void CheckWriteEnums(const WriteRequest& request, const LayerRules& rules, model::ConstraintList* constraints) {
+  CheckCapacityReport(request.return_consumed_capacity, constraints);
+  if (rules.short_enums) CheckReturnValues(request.return_values, rules, constraints);
+  CheckCollectionReport(request.return_item_collection_metrics, constraints);
+  if (!rules.short_enums) CheckReturnValues(request.return_values, rules, constraints);
+  CheckReturnValuesOnFailure(request, constraints);
+  CheckLegacyShapes(request.expressions.legacy, rules, constraints);
+}
+
+// Rules of the layer that checks the shape of `request`: one without table, item or key is left to the older layer.
+const LayerRules& ShapeRules(const WriteRequest& request, ValidationLayer layer) {
+  const bool is_whole = request.table_name.has_value() && request.item_wire.has_value();
+  return RulesOf(is_whole ? layer : ValidationLayer::kOlder);
+}
+
+absl::Status CheckNameIsGiven(const WriteRequest& request, const LayerRules& rules) {
+  if (!rules.short_empty_name || !request.table_name->empty()) return absl::OkStatus();
+  return ValidationError(
+      "1 validation error detected: Value at 'TableName' failed to satisfy constraint: Member must have length greater "
+      "than or equal to 1");
 }
 
 // Checks the shape of a write: name, presence of item or key (the member `item_path`), enumerations.
-absl::Status CheckWriteShape(const WriteRequest& request, std::string_view item_path) {
+absl::Status CheckWriteShape(const WriteRequest& request, std::string_view item_path, ValidationLayer layer) {
+  const LayerRules& rules = ShapeRules(request, layer);
+  ARM_RETURN_IF_ERROR(CheckNameIsGiven(request, rules));
   return CheckShape(request.table_name, {item_path, request.item_wire.has_value()},
-                    [&request](model::ConstraintList* constraints) { CheckWriteEnums(request, constraints); });
+                    [&](model::ConstraintList* constraints) { CheckWriteEnums(request, rules, constraints); });
 }
 
-// The same for UpdateItem alone, which gathers in another order: the first bad enumeration, beginning with
-// ConditionalOperator, then table and key.
-absl::Status CheckUpdateShape(const WriteRequest& request) {
-  const bool has_key = request.item_wire.has_value();
-  if (request.table_name.has_value() && has_key) {
-    ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_name));
-  }
+// The same for an UpdateItem that lacks its table or its key, which gathers in another order.
+absl::Status CheckPartialUpdateShape(const WriteRequest& request, const LayerRules& rules) {
   model::ConstraintList constraints;
-  CheckOptionalEnum(request.expressions.legacy.conditional_operator, "conditionalOperator",
-                    expr::kConditionalOperatorNames, &constraints);
-  CheckWriteEnums(request, &constraints);
-  constraints.KeepFirst();
-  if (!request.table_name.has_value() || !has_key) {
-    model::CheckTableReferenceShape(request.table_name, &constraints);
+  CheckConditionalOperatorWord(request.expressions.legacy, &constraints);
+  CheckCapacityReport(request.return_consumed_capacity, &constraints);
+  model::CheckTableReferenceShape(request.table_name, &constraints);
+  CheckReturnValues(request.return_values, rules, &constraints);
+  CheckReturnValuesOnFailure(request, &constraints);
+  CheckCollectionReport(request.return_item_collection_metrics, &constraints);
+  LegacyParameters others = request.expressions.legacy;
+  others.conditional_operator.clear();
+  CheckLegacyShapes(others, rules, &constraints);
+  if (!request.item_wire.has_value()) constraints.AddNull("key");
+  return constraints.ToStatus();
+}
+
+// The same for UpdateItem, which reports a bad name alone and else the first bad enumeration.
+absl::Status CheckUpdateShape(const WriteRequest& request, ValidationLayer layer) {
+  const LayerRules& rules = ShapeRules(request, layer);
+  if (!request.table_name.has_value() || !request.item_wire.has_value()) {
+    return CheckPartialUpdateShape(request, rules);
   }
-  if (!has_key) constraints.AddNull("key");
+  ARM_RETURN_IF_ERROR(CheckNameIsGiven(request, rules));
+  ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_name));
+  model::ConstraintList constraints;
+  CheckReturnValues(request.return_values, rules, &constraints);
+  CheckReturnValuesOnFailure(request, &constraints);
+  CheckCollectionReport(request.return_item_collection_metrics, &constraints);
+  CheckCapacityReport(request.return_consumed_capacity, &constraints);
+  CheckLegacyShapes(request.expressions.legacy, rules, &constraints);
+  constraints.KeepFirst();
   return constraints.ToStatus();
 }
 
@@ -65,16 +104,17 @@ absl::Status CheckReturnsAllOldOrNone(const WriteRequest& request) {
 class PutItem final : public RowMutation {
  public:
   using RowMutation::RowMutation;
+  static constexpr std::span<const expr::ExpressionKind> kKinds = expr::kPutKinds;
 
-  absl::Status CheckShape(ValidationLayer) const { return CheckWriteShape(request_, "item"); }
+  absl::Status CheckShape(ValidationLayer layer) const { return CheckWriteShape(request_, "item", layer); }
 
   absl::Status Check(ValidationLayer layer, expr::ParseCache* cache) {
-    ARM_RETURN_IF_ERROR(CheckParameterStyles(request_.expressions));
+    ARM_RETURN_IF_ERROR(CheckParameterStyles(request_.expressions, layer));
     ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(&*request_.item_wire, ValueTextsOf(layer)));
-    request_.item_wire.reset();  // taken, or to be freed before the wait for the row and the commit
     ARM_RETURN_IF_ERROR(CheckReturnsAllOldOrNone(request_));
     if (IsTooLarge(given_)) return ValidationError("Item size has exceeded the maximum allowed size");
-    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kPutKinds, layer, cache));
+    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, kKinds, layer, cache));
+    request_.item_wire.reset();  // taken, or to be freed before the wait for the row and the commit
     return absl::OkStatus();
   }
 
@@ -93,14 +133,15 @@ class PutItem final : public RowMutation {
 class DeleteItem final : public RowMutation {
  public:
   using RowMutation::RowMutation;
+  static constexpr std::span<const expr::ExpressionKind> kKinds = expr::kDeleteKinds;
 
-  absl::Status CheckShape(ValidationLayer) const { return CheckWriteShape(request_, "key"); }
+  absl::Status CheckShape(ValidationLayer layer) const { return CheckWriteShape(request_, "key", layer); }
 
   absl::Status Check(ValidationLayer layer, expr::ParseCache* cache) {
-    ARM_RETURN_IF_ERROR(CheckParameterStyles(request_.expressions));
+    ARM_RETURN_IF_ERROR(CheckParameterStyles(request_.expressions, layer));
     ARM_RETURN_IF_ERROR(CheckReturnsAllOldOrNone(request_));
     ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(*request_.item_wire, ValueTextsOf(layer)));
-    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kDeleteKinds, layer, cache));
+    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, kKinds, layer, cache));
     return absl::OkStatus();
   }
 
@@ -118,16 +159,18 @@ class DeleteItem final : public RowMutation {
 class UpdateItem final : public RowMutation {
  public:
   using RowMutation::RowMutation;
+  static constexpr std::span<const expr::ExpressionKind> kKinds = expr::kUpdateKinds;
 
   absl::Status CheckShape(ValidationLayer layer) const {
-    return layer == ValidationLayer::kEnveloped ? CheckUpdateShape(request_) : CheckWriteShape(request_, "key");
+    return layer == ValidationLayer::kEnveloped ? CheckUpdateShape(request_, layer)
+                                                : CheckWriteShape(request_, "key", layer);
   }
 
   absl::Status Check(ValidationLayer layer, expr::ParseCache* cache) {
-    ARM_RETURN_IF_ERROR(CheckParameterStyles(request_.expressions));
+    ARM_RETURN_IF_ERROR(CheckParameterStyles(request_.expressions, layer));
     ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(*request_.item_wire, ValueTextsOf(layer)));
-    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kUpdateKinds, layer, cache));
-    if (layer == ValidationLayer::kTransaction) ARM_RETURN_IF_ERROR(CheckTargetNames());
+    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, kKinds, layer, cache));
+    if (RulesOf(layer).charges_updates) charge_ = expr::ChargeOf(update());
     if (request_.return_values.starts_with("UPDATED_")) updated_parts_ = expr::UpdatedParts(update());
     return absl::OkStatus();
   }
@@ -135,7 +178,10 @@ class UpdateItem final : public RowMutation {
   absl::StatusOr<std::string> EncodeKey(const store::Table& table) const override {
     return EncodeKeyParameter(table, item_or_key());
   }
-  absl::Status CheckSchema(const store::Table& table) const override { return CheckUpdateTargets(table, update()); }
+  absl::Status CheckSchema(const store::Table& table) const override {
+    if (charge_ > model::kItemSizeMaxBytes) return ValidationError(TooLargeText());
+    return CheckUpdateTargets(table, update());
+  }
 
   absl::StatusOr<const codec::CanonicalItem*> Apply(const std::optional<model::ItemView>& before,
                                                     codec::CanonicalItem* made) const override {
@@ -163,33 +209,53 @@ class UpdateItem final : public RowMutation {
     return expressions_ != nullptr && expressions_->bound.update.has_value() ? *expressions_->bound.update : none_;
   }
 
-  // A path that begins with an empty name can only come from a placeholder.
-  absl::Status CheckTargetNames() const {
-    for (const expr::DocumentPath* path : expr::TargetsOf(update())) {
-      if (path->attribute().empty()) return EmptyNameInTransactionError();
-    }
-    return absl::OkStatus();
-  }
-
   const expr::Update none_ = {};
   expr::Projection updated_parts_;  // only if the answer shows them
+  size_t charge_ = 0;               // for the expression, if the layer charges it
 };
+
+template <class Mutation>
+absl::Status CheckIn(ValidationLayer layer, Mutation* mutation, expr::ParseCache* cache) {
+  ARM_RETURN_IF_ERROR(mutation->CheckShape(layer));
+  const absl::Status checked = mutation->Check(layer, cache);
+  if (checked.ok()) return checked;
+  if (RulesOf(layer).enveloped) return Enveloped(checked);
+  if (layer != ValidationLayer::kTransaction) return checked;
+  const WriteRequest& request = mutation->request();
+  return TransactValueError(checked, request.item_wire.value_or(""), request.expressions, Mutation::kKinds);
+}
+
+// True if a value of the request is nested so deeply that no newer layer judges the request.
+bool IsLeftToOlderLayer(const WriteRequest& request) {
+  const auto nests = [](const std::optional<std::string>& wire) {
+    return wire.has_value() && ValueNestsBeyond(*wire, kNewerLayerNestingMax);
+  };
+  const auto item_nests = [](const std::optional<std::string>& wire) {
+    return wire.has_value() && NestsBeyond(*wire, kNewerLayerNestingMax);
+  };
+  if (item_nests(request.item_wire) || item_nests(request.expressions.values_wire)) return true;
+  const LegacyParameters& legacy = request.expressions.legacy;
+  const auto any_of = [](const auto& list, const auto& matches) {
+    return list.has_value() && std::any_of(list->begin(), list->end(), matches);
+  };
+  return any_of(legacy.attribute_updates, [&](const LegacyUpdate& update) { return nests(update.value_wire); }) ||
+         any_of(legacy.expected, [&](const LegacyExpectation& expected) {
+           return nests(expected.value_wire) || any_of(expected.argument_wires, [](const std::string& argument) {
+                    return ValueNestsBeyond(argument, kNewerLayerNestingMax);
+                  });
+         });
+}
 
 template <class Mutation>
 absl::StatusOr<std::unique_ptr<const RowMutation>> Make(WriteKind kind, WriteRequest&& request, ValidationLayer layer,
                                                         expr::ParseCache* cache) {
   auto mutation = std::make_unique<Mutation>(kind, std::move(request));
-  ARM_RETURN_IF_ERROR(mutation->CheckShape(layer));
-  const absl::Status checked = mutation->Check(layer, cache);
+  const absl::Status checked = CheckIn(layer, mutation.get(), cache);
   if (checked.ok()) return std::unique_ptr<const RowMutation>(std::move(mutation));
-  if (layer == ValidationLayer::kEnveloped) return Enveloped(checked);
-  if (layer == ValidationLayer::kTransaction) {
-    const WriteRequest& kept = mutation->request();
-    // A put that has let go of its item has found no empty names in it.
-    const std::string_view wire = kept.item_wire.has_value() ? std::string_view(*kept.item_wire) : std::string_view();
-    return TransactValueError(checked, wire, kept.expressions);
-  }
-  return checked;
+  if (!RulesOf(layer).enveloped || !IsLeftToOlderLayer(mutation->request())) return checked;
+  auto again = std::make_unique<Mutation>(kind, std::move(*mutation).TakeRequest());
+  const absl::Status older = CheckIn(ValidationLayer::kOlder, again.get(), cache);
+  return older.ok() ? checked : older;
 }
 
 }  // namespace

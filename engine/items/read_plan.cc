@@ -29,7 +29,7 @@ constexpr std::string_view kToldWithoutPrefix[] = {
 };
 
 constexpr ValidationLayer LayerOf(ReadKind kind) {
-  return kind == ReadKind::kQuery ? ValidationLayer::kCurrent : ValidationLayer::kOlder;
+  return LayerOf(kind == ReadKind::kQuery ? ItemOperation::kQuery : ItemOperation::kScan);
 }
 
 // The values of a matched condition have the types of the schema, and are canonical.
@@ -206,17 +206,27 @@ absl::Status CheckSelectWord(const ReadPlan& plan, std::string_view select) {
   return absl::OkStatus();
 }
 
+void CheckSelectValue(const ReadRequest& request, model::ConstraintList* constraints) {
+  CheckOptionalEnum(request.select, "select", kSelectValues, constraints);
+}
+
 // Checks common to both operations that need no table: names, enumerations, Limit, parameter styles, legacy parameters
 // except KeyConditions, the start key's values.
 absl::Status CheckReadRequest(ReadPlan* plan) {
   const ReadRequest& request = plan->request;
-  ARM_RETURN_IF_ERROR(CheckShape(request.table_name, {}, [&request, plan](model::ConstraintList* constraints) {
+  const LayerRules& rules = RulesOf(LayerOf(plan->kind));
+  // With short texts for enumerations, Select follows the mix of parameters and ConditionalOperator.
+  const bool select_later = rules.short_enums && request.table_name.has_value();
+  ARM_RETURN_IF_ERROR(CheckShape(request.table_name, {}, [&](model::ConstraintList* constraints) {
     if (request.index_name.has_value()) {
       constraints->CheckName(*request.index_name, "indexName", model::kTableNameMinChars);
     }
     CheckCapacityReport(request.return_consumed_capacity, constraints);
-    CheckOptionalEnum(request.select, "select", kSelectValues, constraints);
-    CheckLegacyShapes(request.expressions.legacy, constraints);
+    if (!select_later) CheckSelectValue(request, constraints);
+    CheckLegacyShapes(request.expressions.legacy, rules, constraints);
+    if (!request.table_name.has_value() && rules.short_enums) {
+      CheckConditionalOperatorWord(request.expressions.legacy, constraints);
+    }
     if (plan->kind == ReadKind::kScan && request.limit.has_value()) {
       constraints->CheckMinimum(*request.limit, "limit", 1);
     }
@@ -227,7 +237,12 @@ absl::Status CheckReadRequest(ReadPlan* plan) {
         "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater "
         "than or equal to 1");
   }
-  ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions));
+  ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions, LayerOf(plan->kind)));
+  if (select_later) {
+    model::ConstraintList constraints;
+    CheckSelectValue(request, &constraints);
+    ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  }
   ARM_ASSIGN_OR_RETURN(plan->expressions, BindLegacyParameters(request.expressions, LayerOf(plan->kind)));
   if (request.exclusive_start_key_wire.has_value()) {
     ARM_ASSIGN_OR_RETURN(plan->start_key, CanonicalizeStartKey(*request.exclusive_start_key_wire, LayerOf(plan->kind)));

@@ -35,6 +35,11 @@ class RowMutation {
   // True for the deletion of an item that has expired: nobody asked for it.
   virtual bool is_expiry() const { return false; }
   const WriteRequest& request() const { return request_; }
+  // The whole request again, for a mutation whose static checks failed. They may have taken the item.
+  WriteRequest TakeRequest() && {
+    if (!given_.bytes.empty()) request_.item_wire = std::move(given_.bytes);
+    return std::move(request_);
+  }
   // Null if the request has no expressions.
   const RequestExpressions* expressions() const { return expressions_.get(); }
 
@@ -74,6 +79,12 @@ class RowMutation {
 // nothing was written.
 void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const RowMutation> mutation,
                  Callback<WriteResult> done);
+
+// The layer of the operation that does such a write alone.
+constexpr ValidationLayer LayerOf(WriteKind kind) {
+  if (kind == WriteKind::kPut) return LayerOf(ItemOperation::kPutItem);
+  return LayerOf(kind == WriteKind::kUpdate ? ItemOperation::kUpdateItem : ItemOperation::kDeleteItem);
+}
 
 // Makes a mutation after the static checks, whose errors it returns as `layer` words them. `request` is moved from in
 // each case; it is large, so it is moved once. `cache` is used during the call only.

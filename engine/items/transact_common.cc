@@ -6,10 +6,12 @@
 #include "absl/time/clock.h"
 #include "engine/capacity.h"
 #include "engine/expr/binder.h"
+#include "engine/items/expressions.h"
 #include "engine/items/validation_layer.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/model/item_errors.h"
 #include "storage/model/limits.h"
 #include "storage/model/table_name.h"
 #include "storage/model/wire.h"
@@ -34,7 +36,10 @@ std::string_view CodeOf(ApiErrorType type) {
   }
 }
 
-constexpr std::string_view kEmptyName = "Empty attribute name";
+bool IsEmptyNameError(const absl::Status& status) {
+  const std::optional<ApiError> error = GetApiError(status);
+  return error.has_value() && error->message == model::kEmptyNameText;
+}
 
 // True if an attribute of the item has no name. Malformed bytes count as the end.
 bool HasEmptyName(std::string_view item_wire) {
@@ -53,18 +58,17 @@ bool HasEmptyName(std::string_view item_wire) {
 
 }  // namespace
 
-absl::Status EmptyNameInTransactionError() { return ValidationError(kEmptyName); }
-
 absl::Status TransactValueError(const absl::Status& problem, std::string_view item_wire,
-                                const expr::ExpressionTexts& expressions) {
-  if (IsNestingError(problem)) {
-    ARM_RETURN_IF_ERROR(expr::CheckSyntax(expressions));
-    return HasEmptyName(item_wire) ? EmptyNameInTransactionError() : problem;
-  }
-  const std::optional<ApiError> error = GetApiError(problem);
-  const bool is_empty_name = error.has_value() && error->type == ApiErrorType::kValidation &&
-                             error->message.ends_with(Cat("were invalid: ", kEmptyName));
-  return is_empty_name ? EmptyNameInTransactionError() : problem;
+                                const ExpressionParameters& expressions,
+                                std::span<const expr::ExpressionKind> known_kinds) {
+  constexpr ValidationLayer kLayer = ValidationLayer::kTransaction;
+  const bool item_is_deep = NestsBeyond(item_wire, model::kNestingDepthMax - 1);
+  if (!IsNestingError(problem) && !(IsEmptyNameError(problem) && item_is_deep)) return problem;
+  if (HasEmptyName(item_wire)) return model::EmptyAttributeNameError();
+  ARM_RETURN_IF_ERROR(expr::CheckSyntax(expressions, WordingOf(kLayer)));
+  const absl::Status bound = BindRequestExpressions(expressions, known_kinds, kLayer, nullptr).status();
+  if (!bound.ok() && !IsNestingError(bound)) return bound;
+  return item_is_deep ? model::NestingError() : problem;
 }
 
 std::string ActionPath(size_t index, std::string_view member) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,12 +33,12 @@ void CheckActionCount(bool given, size_t count, model::ConstraintList* constrain
 void CheckActionTable(const std::optional<std::string>& name_or_arn, absl::FunctionRef<std::string()> path,
                       model::ConstraintList* constraints);
 
-// ValidationException `Empty attribute name`: inside transactions it has no prefix.
-absl::Status EmptyNameInTransactionError();
-// The error of an action whose values or expressions were refused with `problem`. Syntax and size of the expressions
-// and empty attribute names are judged before the nesting depth of values. `item_wire`: the item or key, as sent.
+// The error of an action whose values or expressions were refused with `problem`. The nesting depth of values is judged
+// after attributes without a name and after the expressions with their placeholders, but before empty keys of maps.
+// `item_wire`: the item or key, as sent.
 absl::Status TransactValueError(const absl::Status& problem, std::string_view item_wire,
-                                const expr::ExpressionTexts& expressions);
+                                const ExpressionParameters& expressions,
+                                std::span<const expr::ExpressionKind> known_kinds);
 
 // Identity of an item: table and key.
 struct ItemName {

@@ -76,11 +76,11 @@ absl::StatusOr<ReadRow> MakeRow(GetItemRequest* get, expr::ParseCache* cache) {
   ReadRow row;
   // Without an expression, placeholders are not an error here.
   if (!get->expressions.projection.has_value()) get->expressions = {};
-  absl::StatusOr<codec::CanonicalItem> key = codec::CanonicalizeItem(*get->key_wire);
-  if (!key.ok()) return TransactValueError(key.status(), *get->key_wire, get->expressions);
+  constexpr ValidationLayer kLayer = LayerOf(ItemOperation::kTransactGetItems);
+  absl::StatusOr<codec::CanonicalItem> key = codec::CanonicalizeItem(*get->key_wire, ValueTextsOf(kLayer));
+  if (!key.ok()) return TransactValueError(key.status(), *get->key_wire, get->expressions, expr::kGetKinds);
   row.canonical = std::move(key->bytes);
-  ARM_ASSIGN_OR_RETURN(row.expressions,
-                       BindRequestExpressions(get->expressions, expr::kGetKinds, ValidationLayer::kTransaction, cache));
+  ARM_ASSIGN_OR_RETURN(row.expressions, BindRequestExpressions(get->expressions, expr::kGetKinds, kLayer, cache));
   return row;
 }
 
@@ -146,7 +146,9 @@ absl::Status TakeItem(ReadTransaction* transaction, ReadRow* row, bool found, st
           Cat("The aggregate size of the items in the transaction cannot exceed ", model::kTransactMaxBytes, " bytes"));
     }
     item = AnsweredItem(row->expressions.get(), view, std::move(stored));
-    transaction->wire_bytes += item->view().size();
+    // An item without any of the projected attributes is answered like a missing one.
+    if (item->view().empty()) item.reset();
+    if (item.has_value()) transaction->wire_bytes += item->view().size();
     if (transaction->wire_bytes > model::kTransactMaxWireBytes) {
       return ValidationError(Cat("The items in the transaction, with their numbers written out, cannot exceed ",
                                  model::kTransactMaxWireBytes, " bytes"));

@@ -68,9 +68,6 @@ void CheckAction(const TransactAction& action, size_t index, model::ConstraintLi
 
 absl::Status CheckTransactShape(const TransactWriteRequest& request) {
   model::ConstraintList constraints;
-  CheckCapacityReport(request.return_consumed_capacity, &constraints);
-  CheckCollectionReport(request.return_item_collection_metrics, &constraints);
-  CheckActionCount(request.given, request.actions.size(), &constraints);
   if (request.client_request_token.has_value()) {
     const std::string& token = *request.client_request_token;
     const std::string printed = model::PrintedValue(model::Shown(token));
@@ -78,6 +75,9 @@ absl::Status CheckTransactShape(const TransactWriteRequest& request) {
     constraints.CheckLengthMin(printed, length, "clientRequestToken", 1);
     constraints.CheckLengthMax(printed, length, "clientRequestToken", model::kClientTokenMaxChars);
   }
+  CheckCapacityReport(request.return_consumed_capacity, &constraints);
+  CheckCollectionReport(request.return_item_collection_metrics, &constraints);
+  CheckActionCount(request.given, request.actions.size(), &constraints);
   if (request.actions.size() <= model::kTransactActionsMax) {
     for (size_t i = 0; i < request.actions.size(); ++i) {
       if (request.actions[i].given == 1) CheckAction(request.actions[i], i, &constraints);
@@ -98,7 +98,7 @@ absl::StatusOr<std::unique_ptr<const RowMutation>> ActionMutation(TransactAction
     expressions.names.reset();
     expressions.values_wire.reset();
   }
-  return MakeMutation(action.kind, std::move(action.write), ValidationLayer::kTransaction, cache);
+  return MakeMutation(action.kind, std::move(action.write), LayerOf(ItemOperation::kTransactWriteItems), cache);
 }
 
 // Number of bytes that the transaction size limit counts.

@@ -215,7 +215,7 @@ class BulkPutter {
         running.DecrementCount();
       };
       absl::StatusOr<std::unique_ptr<const RowMutation>> mutation =
-          MakeMutation(WriteKind::kPut, std::move(request), ValidationLayer::kEnveloped, &parts_->parse_cache);
+          MakeMutation(WriteKind::kPut, std::move(request), LayerOf(WriteKind::kPut), &parts_->parse_cache);
       if (!mutation.ok()) {
         done(mutation.status());
         continue;

@@ -101,7 +101,7 @@ class Importer {
     request.table_name = record_.table_name;
     request.item_wire = item;
     auto row = std::make_unique<RowWrite>();
-    ARM_ASSIGN_OR_RETURN(row->mutation, MakeMutation(WriteKind::kPut, std::move(request), ValidationLayer::kEnveloped,
+    ARM_ASSIGN_OR_RETURN(row->mutation, MakeMutation(WriteKind::kPut, std::move(request), LayerOf(WriteKind::kPut),
                                                      &parts_->parse_cache));
     row->pinned = pinned_;
     ARM_ASSIGN_OR_RETURN(row->key, row->mutation->EncodeKey(row->table()));

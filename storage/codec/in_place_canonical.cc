@@ -156,8 +156,7 @@ bool Sorter::SortEntries(Reader body, int depth) {
     Reader value = body;
     if (!body.TakeEntry(&name, &value)) return false;
     const std::string_view text = name.rest();
-    if (text.size() > model::kAttributeNameMaxBytes || !IsValidUtf8(text)) return false;
-    if (depth == kTopLevelDepth && text.empty()) return false;
+    if (text.empty() || text.size() > model::kAttributeNameMaxBytes || !IsValidUtf8(text)) return false;
     api_size_ += text.size() + (depth == kTopLevelDepth ? 0 : model::kMemberApiBytes);
     if (!CheckValue(value, depth + 1)) return false;
     ascending = ascending && (!last.has_value() || IsBefore(*last, text));

@@ -14,6 +14,7 @@
 #include "storage/base/strings.h"
 #include "storage/codec/canonical_text.h"
 #include "storage/codec/in_place_canonical.h"
+#include "storage/model/item_errors.h"
 #include "storage/model/item_view.h"
 #include "storage/model/limits.h"
 #include "storage/model/number.h"
@@ -198,11 +199,8 @@ absl::Status Canonicalizer::CheckName(std::string_view name, int depth) const {
   if (!IsValidUtf8(name)) return Utf8Error("an attribute name");
   // The caller checks placeholders.
   if (placeholders_ && depth == kTopLevelDepth) return absl::OkStatus();
-  if (name.size() > model::kAttributeNameMaxBytes) {
-    return AttributeNameTooLongError();
-  }
-  if (name.empty() && depth == kTopLevelDepth) return InvalidParameterError("Empty attribute name");
-  return absl::OkStatus();
+  if (name.empty() && depth > kTopLevelDepth && texts_ == ValueTexts::kStored) return absl::OkStatus();
+  return model::CheckAttributeName(name);
 }
 
 absl::StatusOr<size_t> Canonicalizer::AppendEntries(std::string_view wire, int depth) {
@@ -276,11 +274,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendEntry(const Entry& entry, int depth)
 
 absl::StatusOr<size_t> Canonicalizer::AppendValue(std::string_view wire, int depth) {
   // Checked first, so that excessive nesting ends the recursion early.
-  if (depth > model::kNestingDepthMax) {
-    return ValidationError(
-        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
-        "beyond supported limit");
-  }
+  if (depth > model::kNestingDepthMax) return model::NestingError();
   size_t members = 0;
   size_t api_size = 0;
   while (!wire.empty()) {
@@ -346,9 +340,8 @@ absl::StatusOr<size_t> Canonicalizer::AppendText(std::string_view text) {
 
 // Requires UTF-8, because the error quotes the text.
 absl::StatusOr<model::Number> Canonicalizer::ParseNumber(std::string_view text) const {
-  if (text.empty() && texts_ == ValueTexts::kCurrent) {
-    return ValidationError("The parameter cannot be converted to a numeric value: ");
-  }
+  if (texts_ != ValueTexts::kCurrent) return model::Number::ParseScaled(text);
+  if (text.empty()) return ValidationError("The parameter cannot be converted to a numeric value: ");
   return model::Number::Parse(text);
 }
 

@@ -22,8 +22,9 @@ namespace armature::codec {
 
 // The wording of errors. The API's operations differ in the layer that validates values, and the layers in these texts.
 enum class ValueTexts : uint8_t {
-  kOlder,
+  kOlder,    // reads numbers with Number::ParseScaled
   kCurrent,  // a colon after the text for an empty number, other lists of duplicates, no names of placeholders
+  kStored,   // as kOlder, for items that were stored: keys of maps may be empty, as they might before they were refused
 };
 
 struct CanonicalItem {

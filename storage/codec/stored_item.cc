@@ -15,7 +15,7 @@ constexpr char kCompactVersion = 3;  // with compact numbers
 // Makes the item of a row of format 1 canonical.
 absl::Status Convert(StoredItemView* stored) {
   if (!model::HasRunOfZeros(stored->item.bytes())) return absl::OkStatus();
-  absl::StatusOr<CanonicalItem> item = CanonicalizeItem(stored->item.bytes());
+  absl::StatusOr<CanonicalItem> item = CanonicalizeItem(stored->item.bytes(), ValueTexts::kStored);
   if (!item.ok()) return DataLossError(Cat("stored item: expected a canonical item; ", Sv(item.status().message())));
   if (!item->compact_numbers) return absl::OkStatus();
   stored->converted = std::make_shared<const std::string>(std::move(item->bytes));

@@ -90,8 +90,11 @@ absl::Status ConstraintList::ToStatus() const {
 }
 
 void ConstraintList::Add(std::string_view printed, std::string_view path, std::string_view constraint) {
-  if (violations_.size() == kViolationsMax) return;
-  violations_.push_back(Cat("Value ", printed, " at '", path, "' failed to satisfy constraint: ", constraint));
+  AddText(Cat("Value ", printed, " at '", path, "' failed to satisfy constraint: ", constraint));
+}
+
+void ConstraintList::AddText(std::string_view text) {
+  if (violations_.size() < kViolationsMax) violations_.emplace_back(text);
 }
 
 }  // namespace armature::model

@@ -67,6 +67,11 @@ class ConstraintList {
 
   // Any other violation. `printed` as above, `constraint` as shown in the message.
   void Add(std::string_view printed, std::string_view path, std::string_view constraint);
+  // A violation that the message shows as `text`.
+  void AddText(std::string_view text);
+
+  // True if there are no violations.
+  bool empty() const { return violations_.empty(); }
 
   // Drops all violations but the first.
   void KeepFirst() {

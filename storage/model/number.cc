@@ -200,38 +200,65 @@ absl::StatusOr<Number> Normalize(bool negative, int first, const Places& places)
   return Number::FromDigits(negative, exponent, &*begin, static_cast<size_t>(end - begin));
 }
 
-}  // namespace
+// Number of digits behind the point, less the exponent, which has 32 bits.
+int64_t ScaleOf(const Literal& literal) { return static_cast<int64_t>(literal.fraction.size()) - literal.exponent; }
 
-absl::StatusOr<Number> Number::Parse(std::string_view text) {
-  const std::optional<Literal> literal = CutLiteral(text);
-  if (!literal.has_value()) return NotANumber(text);
+bool HasScaleOf32Bits(const Literal& literal) {
+  const auto is_int32 = [](int64_t value) { return value == static_cast<int32_t>(value); };
+  return is_int32(literal.exponent) && is_int32(ScaleOf(literal));
+}
 
+// True if the place of the leading digit, counted from 1 before the point, does not fit into 32 bits. For zero it is
+// that of the last digit. Requires a scale of 32 bits.
+bool LeadsBeyond32Bits(const Literal& literal) {
+  constexpr int64_t kPlaceMax = std::numeric_limits<int32_t>::max();
+  const auto written = static_cast<int64_t>(literal.integer.size() + literal.fraction.size());
+  if (written - ScaleOf(literal) <= kPlaceMax) return false;
+  const std::string digits = Cat(literal.integer, literal.fraction);
+  const auto zeros = static_cast<int64_t>(std::min(digits.find_first_not_of('0'), digits.size() - 1));
+  return written - zeros - ScaleOf(literal) > kPlaceMax;
+}
+
+absl::StatusOr<Number> ToNumber(const Literal& literal) {
   // Digits have positions 0 .. total-1 from the left, across the decimal point.
-  const size_t integer_size = literal->integer.size();
-  const size_t total = integer_size + literal->fraction.size();
+  const size_t integer_size = literal.integer.size();
+  const size_t total = integer_size + literal.fraction.size();
   const auto digit_at = [&](size_t i) {
-    return i < integer_size ? literal->integer[i] : literal->fraction[i - integer_size];
+    return i < integer_size ? literal.integer[i] : literal.fraction[i - integer_size];
   };
   size_t first = 0;
   while (first < total && digit_at(first) == '0') ++first;
-  if (first == total) return Number();  // zero has no leading digit, so no exponent is out of range
+  if (first == total) {
+    // Zero has the range of the number 1 in the place of its last digit.
+    ARM_RETURN_IF_ERROR(CheckExponent(AddClamped(literal.exponent, -static_cast<int64_t>(literal.fraction.size()))));
+    return Number();
+  }
   size_t last = total - 1;
   while (digit_at(last) == '0') --last;
 
   const int64_t exponent =
-      AddClamped(literal->exponent, static_cast<int64_t>(integer_size) - 1 - static_cast<int64_t>(first));
+      AddClamped(literal.exponent, static_cast<int64_t>(integer_size) - 1 - static_cast<int64_t>(first));
   ARM_RETURN_IF_ERROR(CheckExponent(exponent));
   const size_t count = last - first + 1;
   if (count > kNumberDigitsMax) return ValidationError(kTooManyDigitsText);
 
-  Number number;
-  number.negative_ = literal->negative;
-  number.exponent_ = static_cast<int16_t>(exponent);
-  number.count_ = static_cast<uint8_t>(count);
-  for (size_t i = 0; i < count; ++i) {
-    number.digits_[i] = static_cast<uint8_t>(digit_at(first + i) - '0');
-  }
-  return number;
+  std::array<uint8_t, kNumberDigitsMax> digits{};
+  for (size_t i = 0; i < count; ++i) digits[i] = static_cast<uint8_t>(digit_at(first + i) - '0');
+  return Number::FromDigits(literal.negative, static_cast<int>(exponent), digits.data(), count);
+}
+
+}  // namespace
+
+absl::StatusOr<Number> Number::Parse(std::string_view text) {
+  const std::optional<Literal> literal = CutLiteral(text);
+  return literal.has_value() ? ToNumber(*literal) : NotANumber(text);
+}
+
+absl::StatusOr<Number> Number::ParseScaled(std::string_view text) {
+  const std::optional<Literal> literal = CutLiteral(text);
+  if (!literal.has_value() || !HasScaleOf32Bits(*literal)) return NotANumber(text);
+  if (LeadsBeyond32Bits(*literal)) return ValidationError(kUnderflowText);
+  return ToNumber(*literal);
 }
 
 Number Number::FromDigits(bool negative, int exponent, const uint8_t* digits, size_t count) {

@@ -27,8 +27,13 @@ class Number {
   // Parses `[+-]? ( digits [ "." digits* ] | "." digits ) ( [eE] [+-]? digits )?`; no blanks, no hex.
   //
   // Errors: ValidationException with the documented texts. Overflow and underflow are checked before the number of
-  // digits. Zero is valid with any exponent of 64 bits.
+  // digits. Zero must not be written with a last digit outside the range: 0e125 and 0.0e126 are valid, 0e126 is not.
+  // Exponents have up to 64 bits.
   static absl::StatusOr<Number> Parse(std::string_view text);
+
+  // The same as a reader with decimals of a 32-bit scale: an exponent, or the place of the last digit, beyond 32 bits
+  // is not a number, and a leading digit above the place of 2^31 counts as an underflow.
+  static absl::StatusOr<Number> ParseScaled(std::string_view text);
 
   // For decoders. Digits have values 0..9, the first and the last are not 0, at most 38. `count` 0 makes zero. The
   // caller has checked the ranges.

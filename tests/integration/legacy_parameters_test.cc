@@ -106,7 +106,7 @@ TEST_F(LegacyParameters, ScanWithScanFilter) {
   EXPECT_THAT(Scanned(R"({"TableName": "Thread", "ScanFilter": {"Tags": {"ComparisonOperator": "NULL"}}})"),
               ElementsAre("abc"));
   EXPECT_THAT(TryScan(R"({"TableName": "Thread", "ConditionalOperator": "AND"})"),
-              IsRefused(kVe, std::string(kInvalid) + "ConditionalOperator cannot be used without Filter or Expected"));
+              IsRefused(kVe, "ConditionalOperator cannot be used without Filter or Expected"));
   EXPECT_THAT(TryScan(R"({"TableName": "Thread", "FilterExpression": "Views > :v",
                   "ScanFilter": {
     "Tags" : { "ComparisonOperator" : "NULL" }}

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "storage/base/api_error.h"
@@ -61,11 +62,12 @@ std::string Nest(int levels, bool lists, std::string value) {
 
 TEST(CanonicalizeItem, MatchesTheGoldenVectors) {
   for (const auto& vector : ReadGolden("item.golden", 4, /*format=*/2)) {
-    const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(FromHex(vector[0]));
+    // The vectors have an empty key of a map, which requests must not have.
+    const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(FromHex(vector[0]), ValueTexts::kStored);
     ASSERT_TRUE(item.ok()) << vector[0] << " " << item.status();
     EXPECT_EQ(ToHex(item->bytes), vector[1]);
     EXPECT_EQ(std::to_string(item->api_size), vector[2]);
-    EXPECT_EQ(CanonicalizeItem(item->bytes)->bytes, item->bytes);
+    EXPECT_EQ(CanonicalizeItem(item->bytes, ValueTexts::kStored)->bytes, item->bytes);
     EXPECT_EQ(model::ApiSize(model::ItemView(item->bytes)), item->api_size);
     EXPECT_EQ(model::Measure(item->view()).compact_numbers, item->compact_numbers);
   }
@@ -73,7 +75,8 @@ TEST(CanonicalizeItem, MatchesTheGoldenVectors) {
 
 TEST(CanonicalizeItem, TextsOfFormat1AreStillAccepted) {
   for (const auto& vector : ReadGolden("item.golden", 4)) {
-    EXPECT_EQ(ToHex(CanonicalizeItem(FromHex(vector[1]))->bytes), ToHex(CanonicalizeItem(FromHex(vector[0]))->bytes));
+    EXPECT_EQ(ToHex(CanonicalizeItem(FromHex(vector[1]), ValueTexts::kStored)->bytes),
+              ToHex(CanonicalizeItem(FromHex(vector[0]), ValueTexts::kStored)->bytes));
   }
 }
 
@@ -104,7 +107,6 @@ TEST(CanonicalizeItem, NormalisesValues) {
       {"empty list", L({}), L({})},
       {"empty map", M({}), M({})},
       {"map sorted", M({{"b", N("1.0")}, {"a", S("x")}}), M({{"a", S("x")}, {"b", N("1")}})},
-      {"map with an empty name", M({{"b", S("")}, {"", S("")}}), M({{"", S("")}, {"b", S("")}})},
       {"last of a repeated name wins", M({{"b", S("1")}, {"a", S("2")}, {"b", N("3.0")}, {"b", S("4")}}),
        M({{"a", S("2")}, {"b", S("4")}})},
       {"nested set", M({{"s", L({Ss({"b", "a"})})}}), M({{"s", L({Ss({"a", "b"})})}})},
@@ -215,9 +217,11 @@ TEST(CanonicalizeItem, RefusesEntriesWithTheDocumentedText) {
     std::string item;
     std::string error;
   } kCases[] = {
-      {Item({{"", S("a")}}), "VE " + Oomp("Empty attribute name")},
-      {Field(1, Field(2, S("a"))), "VE " + Oomp("Empty attribute name")},
-      {Field(1, ""), "VE " + Oomp("Empty attribute name")},
+      {Item({{"", S("a")}}), "VE Empty attribute name"},
+      {Field(1, Field(2, S("a"))), "VE Empty attribute name"},
+      {Field(1, ""), "VE Empty attribute name"},
+      {Item({{"a", M({{"", S("a")}})}}), "VE Empty attribute name"},
+      {Item({{"a", L({M({{"b", M({{"", N("1")}})}})})}}), "VE Empty attribute name"},
       {Field(1, Field(1, "a")), "VE " + std::string(kEmptyValue)},
       {Item({{std::string(65'536, 'a'), S("")}}), "VE " + std::string(kNameTooLarge)},
       {Item({{"m", M({{std::string(65'536, 'a'), S("")}})}}), "VE " + std::string(kNameTooLarge)},
@@ -275,13 +279,13 @@ std::string Deep(const std::vector<uint32_t>& fields, size_t size) {
 
 TEST(CanonicalizeItem, RefusesMegabytesOfNestingAtOnce) {
   const std::vector<uint32_t> lists = {9, 1};     // a list, an element
-  const std::vector<uint32_t> maps = {10, 2, 1};  // a map, the value of an entry, the entry
-  for (const std::vector<uint32_t>& fields : {lists, maps}) {
+  const std::vector<uint32_t> maps = {10, 2, 1};  // a map, the value of an entry, the entry without a name
+  for (const auto& [fields, error] : {std::pair{lists, std::string(kNested)}, {maps, "Empty attribute name"}}) {
     const std::string value = Deep(fields, 16 << 20);
-    EXPECT_EQ(ErrorOfValue(value), "VE " + std::string(kNested));
-    EXPECT_EQ(Error(CanonicalizeValue(value).status()), "VE " + std::string(kNested));
+    EXPECT_EQ(ErrorOfValue(value), "VE " + error);
+    EXPECT_EQ(Error(CanonicalizeValue(value).status()), "VE " + error);
     EXPECT_EQ(Error(CanonicalizeExpressionValues(Item({{":v", value}})).status()),
-              "VE ExpressionAttributeValues contains invalid value: " + std::string(kNested) + " for key :v");
+              "VE ExpressionAttributeValues contains invalid value: " + error + " for key :v");
   }
 }
 

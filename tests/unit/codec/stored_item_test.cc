@@ -14,7 +14,7 @@ namespace armature::codec::stored_item_test {
 
 TEST(StoredItem, MatchesTheGoldenVectors) {
   for (const auto& vector : ReadGolden("item.golden", 4, /*format=*/2)) {
-    const CanonicalItem item = *CanonicalizeItem(FromHex(vector[0]));
+    const CanonicalItem item = *CanonicalizeItem(FromHex(vector[0]), ValueTexts::kStored);
     EXPECT_EQ(ToHex(EncodeStoredItem(item)), vector[3]);
     const std::string value = FromHex(vector[3]);
     const absl::StatusOr<StoredItemView> view = ParseStoredItem(value);
@@ -30,7 +30,7 @@ TEST(StoredItem, MatchesTheGoldenVectors) {
 TEST(StoredItem, ReadsTheGoldenVectorsOfFormat1) {
   int converted = 0;
   for (const auto& vector : ReadGolden("item.golden", 4)) {
-    const CanonicalItem item = *CanonicalizeItem(FromHex(vector[0]));
+    const CanonicalItem item = *CanonicalizeItem(FromHex(vector[0]), ValueTexts::kStored);
     const std::string value = FromHex(vector[3]);
     const absl::StatusOr<StoredItemView> view = ParseStoredItem(value);
     ASSERT_TRUE(view.ok()) << view.status();
@@ -41,6 +41,16 @@ TEST(StoredItem, ReadsTheGoldenVectorsOfFormat1) {
     converted += view->converted != nullptr ? 1 : 0;
   }
   EXPECT_EQ(converted, 1);
+}
+
+// Empty keys of maps were accepted once.
+TEST(StoredItem, ReadsRowsOfFormat1WithEmptyKeysOfMaps) {
+  const std::string bytes = Item({{"m", M({{"", N("1" + std::string(25, '0'))}})}});
+  EXPECT_FALSE(CanonicalizeItem(bytes).ok());
+  const std::string value = Cat("\x01\x09", bytes);
+  const absl::StatusOr<StoredItemView> view = ParseStoredItem(value);
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_EQ(model::PlainItem(view->item.bytes()), bytes);
 }
 
 TEST(StoredItem, SizesOfAnyLengthComeBack) {

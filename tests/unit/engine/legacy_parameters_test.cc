@@ -210,7 +210,7 @@ TEST_F(LegacyEngineTest, ShapesAreCheckedFirstAndTogether) {
                                  "'scanFilter.x.member.comparisonOperator' failed to satisfy constraint: "));
   request = WriteTo(kTable, PlainItem("p", "1"));
   request.expressions.legacy.expected = {{"", {}, false, "", {}}};
-  EXPECT_EQ(TextOf(engine_.Put(request).status()), Cat(kEnvelope, kInvalid, "Empty attribute name"));
+  EXPECT_EQ(TextOf(engine_.Put(request).status()), Cat(kEnvelope, "Empty attribute name"));
   request.expressions.legacy.expected = {{std::string(65'536, 'n'), {}, false, "", {}}};
   EXPECT_EQ(TextOf(engine_.Put(request).status()),
             "1 validation error detected: Attribute name is too large, must be less than 65536 bytes");
@@ -260,9 +260,10 @@ TEST_F(LegacyEngineTest, MixedStylesAreListedInTheDocumentedOrder) {
   update.legacy.conditional_operator = "AND";
   update.update = "REMOVE x";
   update.condition = "attribute_exists(x)";
-  EXPECT_EQ(TextOf(CheckParameterStyles(update)),
+  EXPECT_EQ(TextOf(CheckParameterStyles(update, ValidationLayer::kEnveloped)),
             "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: "
-            "{AttributeUpdates, Expected} Expression parameters: {UpdateExpression, ConditionExpression}");
+            "{AttributeUpdates, Expected, ConditionalOperator} Expression parameters: {UpdateExpression, "
+            "ConditionExpression}");
 }
 
 TEST_F(LegacyEngineTest, KeyConditionsMustFitTheKey) {
@@ -442,7 +443,7 @@ TEST(LegacyUpdateParameters, HaveShapes) {
   LegacyParameters legacy;
   legacy.attribute_updates = {{"x", {}, "REMOVE"}};
   model::ConstraintList list;
-  CheckLegacyShapes(legacy, &list);
+  CheckLegacyShapes(legacy, RulesOf(ValidationLayer::kEnveloped), &list);
   EXPECT_EQ(TextOf(list.ToStatus()),
             "1 validation error detected: Value 'REMOVE' at 'attributeUpdates.x.member.action' failed to satisfy "
             "constraint: Member must satisfy enum value set: [ADD, PUT, DELETE]");

@@ -290,8 +290,9 @@ TEST(UpdateEval, NewAttributesHaveANameOfLegalLength) {
   EXPECT_EQ(error("SET #name = :n", std::string(65'535, 'x')), "OK");
   EXPECT_EQ(error("SET #name = :n", std::string(65'536, 'x')), kTooLong);
   EXPECT_EQ(error("ADD m.#name :n", std::string(65'536, 'x')), kTooLong);
-  EXPECT_EQ(error("SET #name = :n", ""), "One or more parameter values were invalid: Empty attribute name");
-  EXPECT_EQ(error("SET m.#name = :n", ""), "OK");  // map keys may be empty
+  constexpr char kEmpty[] = "ExpressionAttributeNames contains invalid value: Empty attribute name for key #name";
+  EXPECT_EQ(error("SET #name = :n", ""), kEmpty);
+  EXPECT_EQ(error("SET m.#name = :n", ""), kEmpty);
   EXPECT_EQ(error("REMOVE #name", std::string(65'536, 'x')), kTooLong);
 }
 

@@ -73,10 +73,9 @@ TEST(Number, HasOneCanonicalText) {
       {"0e125", "0"},
       {"0.0e126", "0"},
       {"0e-130", "0"},
-      {"0e126", "0"},
-      {"-0.00e1000", "0"},
-      {"0e-131", "0"},
-      {"0e9223372036854775807", "0"},
+      {"-0.00e127", "0"},
+      {"0000e125", "0"},
+      {"0." + Digits(130, '0'), "0"},
   };
   for (const auto& c : kCases) {
     EXPECT_EQ(Canonical(c.text), c.canonical) << c.text;
@@ -118,6 +117,13 @@ TEST(Number, RefusesWithTheDocumentedText) {
       {"0.1e-9223372036854775808", std::string(kUnderflow)},
       {"11e9223372036854775807", std::string(kOverflow)},
       {"1e-9223372036854775809", not_a_number("1e-9223372036854775809")},
+      {"0e126", std::string(kOverflow)},
+      {"-0.0e127", std::string(kOverflow)},
+      {"0e9223372036854775807", std::string(kOverflow)},
+      {"0e-131", std::string(kUnderflow)},
+      {"0.0e-130", std::string(kUnderflow)},
+      {"0." + Digits(131, '0'), std::string(kUnderflow)},
+      {"0.0e-9223372036854775808", std::string(kUnderflow)},
       {"0e9223372036854775808", not_a_number("0e9223372036854775808")},
       {"1e-131", std::string(kUnderflow)},
       {"-0.1e-130", std::string(kUnderflow)},
@@ -132,6 +138,47 @@ TEST(Number, RefusesWithTheDocumentedText) {
     ASSERT_FALSE(number.ok()) << c.text;
     EXPECT_EQ(number.status().message(), c.message) << c.text;
     EXPECT_EQ(GetApiError(number.status())->type, ApiErrorType::kValidation);
+  }
+}
+
+TEST(Number, WithAScaleOf32BitsHasTheRangeOfSuchDecimals) {
+  const auto not_a_number = [](std::string_view text) { return std::string(kNotANumber) + ": " + std::string(text); };
+  const struct {
+    std::string text;
+    std::string message;
+  } kCases[] = {
+      {"", std::string(kNotANumber)},
+      {"dog", not_a_number("dog")},
+      {"1e126", std::string(kOverflow)},
+      {"1e2147483646", std::string(kOverflow)},
+      {"12e2147483645", std::string(kOverflow)},
+      {"0012e2147483645", std::string(kOverflow)},
+      {"1e2147483647", std::string(kUnderflow)},
+      {"12e2147483646", std::string(kUnderflow)},
+      {"1.5e2147483647", std::string(kUnderflow)},
+      {"0.1e2147483647", std::string(kOverflow)},
+      {"0e2147483647", std::string(kUnderflow)},
+      {"0.0e2147483647", std::string(kOverflow)},
+      {"1e2147483648", not_a_number("1e2147483648")},
+      {"0e2147483648", not_a_number("0e2147483648")},
+      {"0.1e2147483648", not_a_number("0.1e2147483648")},
+      {"1e-131", std::string(kUnderflow)},
+      {"1e-2147483647", std::string(kUnderflow)},
+      {"0.1e-2147483646", std::string(kUnderflow)},
+      {"0.1e-2147483647", not_a_number("0.1e-2147483647")},
+      {"1e-2147483648", not_a_number("1e-2147483648")},
+      {"1e99999999999", not_a_number("1e99999999999")},
+      {"1e9223372036854775807", not_a_number("1e9223372036854775807")},
+      {"1e-9223372036854775808", not_a_number("1e-9223372036854775808")},
+      {Digits(39), std::string(kTooManyDigits)},
+  };
+  for (const auto& c : kCases) {
+    const absl::StatusOr<Number> number = Number::ParseScaled(c.text);
+    ASSERT_FALSE(number.ok()) << c.text;
+    EXPECT_EQ(number.status().message(), c.message) << c.text;
+  }
+  for (const std::string_view text : {"0", "-1.50", "1e125", "1e-130", "0.00e127", "00012.5e0000000000001"}) {
+    EXPECT_EQ(*Number::ParseScaled(text), *Number::Parse(text)) << text;
   }
 }
 

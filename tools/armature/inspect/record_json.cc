@@ -106,7 +106,7 @@ void AddItem(std::string_view key, std::string_view value, const KeyLayout& layo
     return;
   }
   decoded->json["Item"] = ItemToJson(item);
-  const absl::StatusOr<codec::CanonicalItem> canonical = codec::CanonicalizeItem(bytes);
+  const absl::StatusOr<codec::CanonicalItem> canonical = codec::CanonicalizeItem(bytes, codec::ValueTexts::kStored);
   if (!canonical.ok()) {
     decoded->problems.push_back(Cat("item: ", Sv(canonical.status().message())));
   } else if (canonical->bytes != bytes || canonical->compact_numbers != stored->compact_numbers) {
