@@ -96,6 +96,13 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
                              page, std::move(done));
     }
   }
+  if (const ChangeSequence base = parts->database->change_log().epoch_base();
+      at_least != ChangeSequence() && at_least < base) {
+    return std::move(done)(ValidationError(Cat("AtLeastSequence ", at_least.value(),
+                                               " is of another history of this database, which was restored, copied "
+                                               "or made anew since: its sequences begin after ",
+                                               base.value())));
+  }
   const ChangeSequence applied = index->build == nullptr
                                      ? parts->database->change_log().AppliedBy(index->progress.get())
                                      : index->progress->applied();

@@ -95,6 +95,13 @@ absl::Status TrimmedError() {
       "The operation attempted to read past the oldest stream record in a shard; the records are no longer kept");
 }
 
+// A position in records that the database does not have: others may have got their sequences.
+absl::Status OtherHistoryError() {
+  return TrimmedDataAccessError(
+      "The position is of another history of the database, which was restored, copied or made anew since: records may "
+      "lie between it and those that are kept. Read the stream from TRIM_HORIZON");
+}
+
 absl::StatusOr<ShardKey> FindShard(const StreamDescriptor& stream, const std::vector<store::StreamSegment>& segments,
                                    const std::string& id) {
   const std::optional<ShardKey> shard = ParseShardId(id);
@@ -113,6 +120,9 @@ absl::StatusOr<ChangeSequence> PositionAt(const store::Database& database, const
                                           const std::string& text, bool is_after) {
   const std::optional<ChangeSequence> given = ParseSequenceText(text);
   if (!given.has_value()) return ValidationError("Invalid SequenceNumber");
+  // The begin of a shard is a safe position in every history.
+  const bool is_begin = !is_after && *given == range.first;
+  if (!is_begin && *given < database.streams().epoch_base()) return OtherHistoryError();
   if (*given < range.first) return TrimmedError();
   if (*given > range.last.value_or(std::max(database.streams().watermark(), range.first))) {
     return ValidationError("Invalid SequenceNumber: it is none of the shard's");
@@ -246,7 +256,7 @@ absl::StatusOr<std::string> GetShardIterator(const store::Database& database, co
   }
   ARM_ASSIGN_OR_RETURN(const StreamDescriptor stream, FindStream(database, *request.stream_arn));
   const std::vector<store::StreamSegment> segments = database.streams().segments();
-  ShardIterator iterator{ArnOf(stream), {}, {}, UnixNowMs()};
+  ShardIterator iterator{ArnOf(stream), {}, {}, UnixNowMs(), database.streams().epoch_base()};
   ARM_ASSIGN_OR_RETURN(iterator.shard, FindShard(stream, segments, *request.shard_id));
   const std::vector<ShardRange> shards = ShardsOf(stream, segments);
   const ShardRange* const range = FindRange(shards, iterator.shard);
@@ -303,6 +313,7 @@ absl::StatusOr<GetRecordsResult> GetRecords(const store::Database& database, con
   }
   ARM_ASSIGN_OR_RETURN(const StreamDescriptor stream, FindStream(database, iterator->stream_arn));
   const store::StreamLog& log = database.streams();
+  if (iterator->epoch_base != log.epoch_base()) return OtherHistoryError();
   // The end of the shard is known before it is read: a shard that is closed then gets no more records.
   const std::vector<ShardRange> shards = ShardsOf(stream, log.segments());
   const ShardRange* const range = FindRange(shards, iterator->shard);

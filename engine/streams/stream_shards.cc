@@ -84,8 +84,10 @@ std::vector<ShardRange> ShardsOf(const model::StreamDescriptor& stream,
     if (i + 1 < segments.size()) last = ChangeSequence(segments[i + 1].first_sequence.value() - 1);
     if (segment == stream.last_segment) last = stream.last_sequence;
     if (last.has_value()) last = std::max(*last, first);  // of a shard without records
+    // An epoch begins with a segment that continues none: their numbers have a gap.
+    const bool continues = i == 0 || segments[i - 1].id.value() + 1 == segment.value();
     for (uint8_t slot = 0; slot < store::kStreamSlots; ++slot) {
-      shards.push_back({{segment, slot}, first, last, segment != stream.first_segment});
+      shards.push_back({{segment, slot}, first, last, segment != stream.first_segment && continues});
     }
   }
   return shards;
@@ -105,6 +107,8 @@ std::string EncodeIterator(const ShardIterator& iterator) {
   position.push_back(static_cast<char>(iterator.shard.slot));
   model::AppendVarint(iterator.after.value(), &position);
   model::AppendVarint(static_cast<uint64_t>(iterator.issued_ms), &position);
+  // Databases from before the epochs have none.
+  if (iterator.epoch_base != ChangeSequence()) model::AppendVarint(iterator.epoch_base.value(), &position);
   return Cat(iterator.stream_arn, kIteratorInfix, absl::Base64Escape(position));
 }
 
@@ -124,10 +128,13 @@ std::optional<ShardIterator> ParseIterator(std::string_view text) {
   }
   iterator.shard = {SegmentId(static_cast<uint32_t>(segment)), static_cast<uint8_t>(in.front())};
   in.remove_prefix(1);
-  if (!model::TakeVarint(&in, &after) || !model::TakeVarint(&in, &issued_ms) || !in.empty()) return std::nullopt;
+  uint64_t epoch_base = 0;
+  if (!model::TakeVarint(&in, &after) || !model::TakeVarint(&in, &issued_ms)) return std::nullopt;
+  if (!in.empty() && (!model::TakeVarint(&in, &epoch_base) || !in.empty())) return std::nullopt;
   if (after == std::numeric_limits<uint64_t>::max()) return std::nullopt;
   iterator.after = ChangeSequence(after);
   iterator.issued_ms = static_cast<int64_t>(issued_ms);
+  iterator.epoch_base = ChangeSequence(epoch_base);
   if (EncodeIterator(iterator) != text) return std::nullopt;  // one text for each position
   return iterator;
 }

@@ -57,6 +57,7 @@ struct ShardIterator {
   ShardKey shard;
   ChangeSequence after;  // the next record has a greater sequence
   int64_t issued_ms = 0;
+  ChangeSequence epoch_base;  // of the epoch in which it was issued; in a later one, it is no position
 };
 
 // The ARN is in the clear, because access rights depend on it: "<stream ARN>|1|<base64>".

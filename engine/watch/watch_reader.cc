@@ -41,6 +41,10 @@ absl::StatusOr<ChangeSequence> StartOfWatch(const store::StreamLog& log, const S
     return ValidationError(Cat("Sequence ", SequenceText(sequence), " is none of table ", stream.table_name,
                                ": its last change has ", SequenceText(watermark), " at most"));
   }
+  if (sequence < log.epoch_base()) {
+    return TrimmedDataAccessError(Cat("Sequence ", SequenceText(sequence), " is of another history of table ",
+                                      stream.table_name, ": the database was restored, copied or made anew since"));
+  }
   if (sequence < before_first) {
     return TrimmedDataAccessError(Cat("Sequence ", SequenceText(sequence), " is older than the stream of table ",
                                       stream.table_name, ": changes between them were not recorded"));

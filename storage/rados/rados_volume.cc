@@ -79,13 +79,14 @@ class OpenRadosFile final : public VolumeFile {
 class MountedVolume final : public RadosVolume {
  public:
   MountedVolume(std::shared_ptr<RadosSession> session, std::unique_ptr<Lease> lease, std::shared_ptr<NameTable> names,
-                std::unique_ptr<TableCopies> copies)
+                std::unique_ptr<TableCopies> copies, std::string id)
       : RadosVolume(NewRadosFileSystem(session, names, copies.get())),
         session_(std::move(session)),
         lease_(std::move(lease)),
         names_(std::move(names)),
         copies_(std::move(copies)),
         space_(session_),
+        id_(std::move(id)),
         boot_(RandomBoot()) {}
 
   absl::StatusOr<std::string> Read(const std::string& path) override {
@@ -145,6 +146,11 @@ class MountedVolume final : public RadosVolume {
   // The cluster knows users of pools, not of files.
   absl::Status CloseToOthers(const std::string&) override { return absl::OkStatus(); }
   unsigned OpenToOthers(const std::string&) override { return 0; }
+  // No file of a volume can be copied into another one without this program, so all have the identity of the volume.
+  absl::StatusOr<std::string> IdentityOf(const std::string& path) override {
+    ARM_RETURN_IF_ERROR(names_->Find(path).status());
+    return Cat("volume ", id_);
+  }
   uint64_t boot() const override { return boot_; }
   absl::Status CheckCurrent() const override {
     if (lease_->IsCertain()) return absl::OkStatus();
@@ -181,6 +187,7 @@ class MountedVolume final : public RadosVolume {
   const std::shared_ptr<NameTable> names_;
   const std::unique_ptr<TableCopies> copies_;  // may be null
   PoolSpace space_;
+  const std::string id_;  // of the volume
   const uint64_t boot_;
 };
 
@@ -213,7 +220,8 @@ absl::StatusOr<std::unique_ptr<RadosVolume>> RadosVolume::Mount(const RadosVolum
     if (opened.ok()) copies = *std::move(opened);
   }
   ARM_ASSIGN_OR_RETURN(std::shared_ptr<NameTable> names, NameTable::Load(session, record.stripe_bytes));
-  return std::make_unique<MountedVolume>(std::move(session), std::move(lease), std::move(names), std::move(copies));
+  return std::make_unique<MountedVolume>(std::move(session), std::move(lease), std::move(names), std::move(copies),
+                                         std::move(record.id));
 }
 
 namespace {

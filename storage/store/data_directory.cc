@@ -12,14 +12,22 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "glog/logging.h"
+#include "rocksdb/env.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/store/rocks_status.h"
 #include "storage/store/wal/log_register.h"
 
 namespace armature::store {
 namespace {
 
 constexpr std::string_view kDirectoryMagic = "armature database";
+// Directories of this format and later ones have a place file.
+constexpr int kFirstFormatWithPlace = 7;
+
+std::string PlaceText(std::string_view identity) {
+  return Cat("armature place\nfile: ", identity.empty() ? "unknown" : identity, "\n");
+}
 
 absl::Status CheckRestored(Volume* volume, const std::string& path) {
   ARM_ASSIGN_OR_RETURN(const bool is_marked, volume->Exists(Cat(path, kDataRestoringFile)));
@@ -125,8 +133,37 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(Volume* volum
                                        ", with which a start removes the database, although its creation was "
                                        "finished; nothing was changed: remove that file"));
   }
+  ARM_ASSIGN_OR_RETURN(const bool is_elsewhere, directory->IsElsewhere());
+  directory->needs_epoch_ = directory->is_new_ || is_elsewhere;
   return directory;
 }
+
+absl::StatusOr<bool> DataDirectory::IsElsewhere() const {
+  const std::string file = Cat(path_, kDataPlaceFile);
+  const absl::StatusOr<std::string> text = volume_->Read(file);
+  // Older formats have none, and a directory that is upgraded goes on. Behind the upgrade, one without it is a copy.
+  if (absl::IsNotFound(text.status())) return format_version_ >= kFirstFormatWithPlace;
+  ARM_RETURN_IF_ERROR(text.status());
+  ARM_ASSIGN_OR_RETURN(const std::string identity, volume_->IdentityOf(file));
+  return *text != PlaceText(identity);
+}
+
+// The file is completed under another name, because its content depends on it.
+absl::Status DataDirectory::MarkPlace() {
+  const std::string next = Cat(path_, kDataNextPlaceFile);
+  ARM_RETURN_IF_ERROR(volume_->WriteDurably(next, ""));
+  ARM_ASSIGN_OR_RETURN(const std::string identity, volume_->IdentityOf(next));
+  {
+    ARM_ASSIGN_OR_RETURN(const std::unique_ptr<VolumeFile> file, volume_->Open(next, Volume::Access::kChange));
+    ARM_RETURN_IF_ERROR(file->WriteAt(0, PlaceText(identity)));
+    ARM_RETURN_IF_ERROR(file->Sync());
+  }
+  ARM_RETURN_IF_ERROR(
+      FromRocks(volume_->env()->RenameFile(next, Cat(path_, kDataPlaceFile)), Cat("cannot rename ", next)));
+  return volume_->SyncDirectory(path_);
+}
+
+absl::Status DataDirectory::ForgetPlace() { return volume_->WriteDurably(Cat(path_, kDataPlaceFile), kForeignPlace); }
 
 absl::StatusOr<bool> HoldsDatabase(Volume* volume, const std::string& path) {
   return volume->Exists(Cat(path, kDataFormatFile));

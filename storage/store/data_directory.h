@@ -14,7 +14,7 @@
 namespace armature::store {
 
 // The format that this build writes. It reads all formats up to it.
-inline constexpr int kFormatVersion = 6;
+inline constexpr int kFormatVersion = 7;
 
 // Names of entries, relative to the directory's path.
 inline constexpr std::string_view kDataFormatFile = "/armature.format";
@@ -22,7 +22,12 @@ inline constexpr std::string_view kDataLockFile = "/LOCK";
 inline constexpr std::string_view kDataNewFile = "/armature.new";  // exists until the database has been created
 inline constexpr std::string_view kDataRestoringFile = "/armature.restoring";  // exists while a backup is copied into
                                                                                // it
+inline constexpr std::string_view kDataPlaceFile = "/armature.place";          // names itself, so a copy of it is known
+inline constexpr std::string_view kDataNextPlaceFile = "/armature.place.next";
 inline constexpr std::string_view kDataDatabase = "/db";
+
+// Content of the place file of a directory that was filled with the files of another one.
+inline constexpr std::string_view kForeignPlace = "armature place\nfile: none\n";
 
 // Contents of armature.format.
 struct DirectoryFormat {
@@ -69,6 +74,15 @@ class DataDirectory {
   // older builds refuse the directory. Needed in a directory of an older format.
   absl::Status RaiseFormat();
 
+  // True for a directory that is new, restored or copied, or that lost writes: change sequences that clients know may
+  // be those of another history, so a new epoch must begin. The same until the directory is opened anew.
+  bool needs_epoch() const { return needs_epoch_; }
+  // Records that the database is here: a copy of the directory needs a new epoch. Called at each start, so that the
+  // files of an earlier copy differ. Before that, a directory that needs an epoch still does.
+  absl::Status MarkPlace();
+  // Records durably that the next start must begin an epoch.
+  absl::Status ForgetPlace();
+
   // Checks that the register of log files is there if it ever was: a copy may lack it, and log files with it. Errors:
   // DataLoss.
   absl::Status CheckLogs() const;
@@ -80,6 +94,7 @@ class DataDirectory {
       : volume_(volume), path_(std::move(path)), lock_(std::move(lock)) {}
   absl::Status ReadFormat();
   absl::Status WriteFormat();
+  absl::StatusOr<bool> IsElsewhere() const;
 
   Volume* const volume_;
   const std::string path_;
@@ -88,6 +103,7 @@ class DataDirectory {
   int format_version_ = 0;
   bool is_new_ = false;
   bool has_logs_ = false;
+  bool needs_epoch_ = false;
 };
 
 // Text of the format file.

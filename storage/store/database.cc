@@ -20,6 +20,7 @@
 #include "storage/store/log/backlog_count.h"
 #include "storage/store/log/change_log.h"
 #include "storage/store/log/index_backlog.h"
+#include "storage/store/log/sequence_epoch.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/range_reader.h"
 #include "storage/store/rocks_db.h"
@@ -49,6 +50,35 @@ struct Database::Impl {
   std::unique_ptr<DiskGuard> guard;
 };
 
+namespace {
+
+// A place that cannot be marked stays the one of the last start.
+void MarkPlace(DataDirectory* directory) {
+  const absl::Status marked = directory->MarkPlace();
+  if (!marked.ok()) LOG(WARNING) << "store: cannot mark the place of the data directory status=" << marked;
+}
+
+// Finds where the change sequences go on, and begins an epoch if the directory needs one.
+absl::StatusOr<std::unique_ptr<SequenceTickets>> OpenSequences(RocksDb* rocks, DataDirectory* directory,
+                                                               const DatabaseOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const ChangeSequence last_change, Catalog::ReadLastSequence(rocks));
+  ARM_ASSIGN_OR_RETURN(const ChangeSequence last_in_stream, StreamLog::ReadLastSequence(rocks));
+  const ChangeSequence last = std::max(last_change, last_in_stream);
+  ARM_ASSIGN_OR_RETURN(const ChangeSequence base, ReadEpochBase(rocks));
+  if (!directory->needs_epoch()) return std::make_unique<SequenceTickets>(last, base);
+  ARM_ASSIGN_OR_RETURN(const ChangeSequence new_base, BeginEpoch(rocks, std::max(last, base), options.epoch_clock));
+  // Only now: a start that fails before begins another one.
+  MarkPlace(directory);
+  if (last != ChangeSequence()) {
+    LOG(WARNING) << "store: the data directory was restored or copied, or lost writes; a new epoch of change sequences "
+                    "begins, and positions of streams and watches from before are refused path="
+                 << directory->path() << " last=" << last.value() << " base=" << new_base.value();
+  }
+  return std::make_unique<SequenceTickets>(new_base, new_base);
+}
+
+}  // namespace
+
 Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Database::~Database() = default;
 
@@ -72,12 +102,11 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
       impl->rocks, RocksDb::Open(db_path, options,
                                  impl->directory->is_new() ? RocksDb::IfMissing::kCreate : RocksDb::IfMissing::kFail));
   ARM_RETURN_IF_ERROR(impl->directory->FinishCreation());
+  // Before the format is raised: a directory of an older format lacks the file, one of this format must not.
+  if (!impl->directory->needs_epoch()) MarkPlace(impl->directory.get());
   ARM_RETURN_IF_ERROR(impl->directory->RaiseFormat());
   ARM_RETURN_IF_ERROR(impl->directory->NoteLogs());
-  ARM_ASSIGN_OR_RETURN(const ChangeSequence last_change, Catalog::ReadLastSequence(impl->rocks.get()));
-  ARM_ASSIGN_OR_RETURN(const ChangeSequence last_in_stream, StreamLog::ReadLastSequence(impl->rocks.get()));
-  const ChangeSequence last = std::max(last_change, last_in_stream);
-  impl->tickets = std::make_unique<SequenceTickets>(last);
+  ARM_ASSIGN_OR_RETURN(impl->tickets, OpenSequences(impl->rocks.get(), impl->directory.get(), options));
   ARM_ASSIGN_OR_RETURN(impl->streams, StreamLog::Open(impl->rocks.get(), impl->tickets.get()));
   impl->expiry = std::make_unique<ExpiryIndex>(impl->rocks.get());
   impl->transfers = std::make_unique<TransferRecords>(impl->rocks.get());
@@ -93,7 +122,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   impl->stream_keeper = std::make_unique<StreamKeeper>(impl->streams.get(), options.streams);
   impl->guard = std::make_unique<DiskGuard>(impl->rocks.get(), impl->rocks->space());
   LOG(INFO) << "store: opened path=" << options.path << " database=" << impl->directory->database_id()
-            << " families=" << impl->rocks->family_count() << " sequence=" << last.value()
+            << " families=" << impl->rocks->family_count() << " sequence=" << impl->tickets->last_taken().value()
             << " cache_mb=" << (options.cache_bytes >> 20) << " memtables_mb=" << (options.memtables_bytes_max >> 20)
             << " background_threads=" << options.background_threads;
   auto database = std::unique_ptr<Database>(new Database(std::move(impl)));

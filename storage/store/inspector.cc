@@ -14,6 +14,7 @@
 #include "storage/base/strings.h"
 #include "storage/codec/key_codec.h"
 #include "storage/store/catalog/catalog_record.h"
+#include "storage/store/log/sequence_epoch.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/options.h"
 #include "storage/store/rocks_options.h"
@@ -168,6 +169,7 @@ RangeEnd WalkPastDamage(MakeIterator make, std::string_view family, const KeyRan
 MetaKind KindOf(std::string_view key, std::string_view* rest) {
   if (key == kNextIdKey) return MetaKind::kNextId;
   if (key == kSequenceKey) return MetaKind::kSequence;
+  if (key == kEpochKey) return MetaKind::kEpoch;
   constexpr std::pair<std::string_view, MetaKind> kPrefixes[] = {
       {kTablePrefix, MetaKind::kTable},         {kCursorPrefix, MetaKind::kCursor}, {kBuildPrefix, MetaKind::kBuild},
       {kTokenTimePrefix, MetaKind::kTokenTime}, {kTokenPrefix, MetaKind::kToken},   {kStatsPrefix, MetaKind::kStats},
@@ -232,6 +234,7 @@ absl::Status ParseKey(std::string_view rest, MetaRecord* record) {
       return DataLossError("key of the meta family: of no kind that this build knows");
     case MetaKind::kNextId:
     case MetaKind::kSequence:
+    case MetaKind::kEpoch:
       break;
   }
   return absl::OkStatus();
@@ -287,6 +290,16 @@ absl::Status ParseValue(std::string_view value, MetaRecord* record) {
       ARM_RETURN_IF_ERROR(Store(ParseTransferRecord(value), &record->transfer));
       if (record->transfer.arn == record->name) return absl::OkStatus();
       return DataLossError(Cat("transfer record: of ", record->transfer.arn, " under the key of ", record->name));
+    case MetaKind::kEpoch: {
+      ChangeSequence base;
+      int64_t begun_ms = 0;
+      if (!ParseEpochRecord(value, &base, &begun_ms)) {
+        return DataLossError("epoch record: expected version 1, a sequence and a time");
+      }
+      record->number = base.value();
+      record->begin_ms = static_cast<uint64_t>(begun_ms);
+      return absl::OkStatus();
+    }
     case MetaKind::kUnknown:
       break;
   }

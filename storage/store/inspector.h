@@ -120,7 +120,8 @@ enum class MetaKind : uint8_t {
   kSegment,
   kExpiry,
   kTransfer,
-  kLast = kTransfer
+  kEpoch,
+  kLast = kEpoch
 };
 
 struct MetaRecord {
@@ -138,7 +139,7 @@ struct MetaRecord {
   int64_t expires_ms = 0;  // kTokenTime: since the epoch
 
   // From the value.
-  uint64_t number = 0;                        // kNextId, kSequence, kCursor, kSegment
+  uint64_t number = 0;                        // kNextId, kSequence, kCursor, kSegment; kEpoch: its base
   model::TableDescriptor descriptor;          // kTable
   BuildState build;                           // kBuild
   StatsDelta totals;                          // kStats
@@ -146,7 +147,7 @@ struct MetaRecord {
   model::StreamDescriptor stream_descriptor;  // kStream
   ExpiryState expiry;                         // kExpiry
   model::TransferRecord transfer;             // kTransfer
-  uint64_t begin_ms = 0;                      // kSegment; `number` is its first sequence
+  uint64_t begin_ms = 0;                      // kSegment, whose first sequence is `number`; kEpoch
 };
 
 // Never fails: parse errors are in `status`.

@@ -23,8 +23,10 @@ std::set<std::string> FixedFamilyNames();
 
 // meta: the next table or index id, u32.
 inline constexpr std::string_view kNextIdKey = "next_id";
-// meta: the highest assigned change sequence, u64.
+// meta: a change sequence above which none was handed out, u64.
 inline constexpr std::string_view kSequenceKey = "sequence";
+// meta: the present epoch of change sequences; see log/sequence_epoch.h.
+inline constexpr std::string_view kEpochKey = "epoch";
 // meta: descriptor of a table. Prefix of all descriptors: "table/".
 inline constexpr std::string_view kTablePrefix = "table/";
 std::string TableKey(TableId table);

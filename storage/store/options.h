@@ -62,6 +62,9 @@ struct DatabaseOptions {
   // A commit that would raise a counter (the size of an item collection) above this value is refused.
   uint64_t item_collection_bytes_max = uint64_t{10} << 30;
   StreamOptions streams;
+  // A new epoch of change sequences begins behind this number, unless the database has reached it (see
+  // log/sequence_epoch.h). Null: the microseconds since 1970, and some chance.
+  std::function<uint64_t()> epoch_clock;
   // Client writes are refused when less than this is free.
   DiskReserve disk_reserve;
   // Called once, on a thread of the database, when a write has failed in a way that only a new start repairs, and not

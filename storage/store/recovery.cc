@@ -84,7 +84,8 @@ absl::Status AddCatalogDamage(const Inspector& inspector, std::vector<Damage>* d
     const MetaRecord record = ParseMetaRecord(key, value);
     const bool stops_start = record.kind == MetaKind::kTable || record.kind == MetaKind::kNextId ||
                              record.kind == MetaKind::kSequence || record.kind == MetaKind::kStats ||
-                             record.kind == MetaKind::kStream || record.kind == MetaKind::kSegment;
+                             record.kind == MetaKind::kStream || record.kind == MetaKind::kSegment ||
+                             record.kind == MetaKind::kEpoch;
     if (stops_start && !record.status.ok()) damage->push_back({std::string(Sv(record.status.message())), "", ""});
     if (record.kind != MetaKind::kTable || !record.status.ok()) return RowVerdict::kContinue;
     for (std::string& family : Catalog::FamilyNames(record.descriptor)) known.insert(std::move(family));
@@ -210,6 +211,8 @@ absl::Status AcceptLosses(Volume* volume, const std::string& data_dir, const std
     return FailedPreconditionError(Cat(data_dir, " holds no database of Armature"));
   }
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<DataDirectory> directory, DataDirectory::Open(volume, data_dir));
+  // Clients may have positions in the lost changes.
+  ARM_RETURN_IF_ERROR(directory->ForgetPlace());
   if (const absl::StatusOr<LogName> manifest = FindLostManifest(volume, directory->db_path()); manifest.ok()) {
     ARM_RETURN_IF_ERROR(volume->WriteDurably(directory->db_path() + "/CURRENT", CurrentText(*manifest)));
   }

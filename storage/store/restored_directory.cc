@@ -11,7 +11,7 @@ namespace {
 
 bool IsKnownEntry(std::string_view name) {
   for (const std::string_view known :
-       {kDataFormatFile, kDataLockFile, kDataNewFile, kDataRestoringFile, kDataDatabase}) {
+       {kDataFormatFile, kDataLockFile, kDataNewFile, kDataRestoringFile, kDataPlaceFile, kDataDatabase}) {
     if (name == known || name == Cat(known, kUnfinishedSuffix)) return true;
   }
   return false;
@@ -70,7 +70,7 @@ RestoredDirectory::~RestoredDirectory() {
 // Removes everything except the mark and the lock, including a kDataNewFile, with which a start would remove the
 // database.
 absl::Status RestoredDirectory::RemoveContents() {
-  for (const std::string_view name : {kDataFormatFile, kDataDatabase, kDataNewFile}) {
+  for (const std::string_view name : {kDataFormatFile, kDataDatabase, kDataNewFile, kDataPlaceFile}) {
     for (const std::string_view suffix : {std::string_view(), kUnfinishedSuffix}) {
       ARM_RETURN_IF_ERROR(volume_->RemoveTree(Cat(path_, name, suffix)));
     }
@@ -80,6 +80,8 @@ absl::Status RestoredDirectory::RemoveContents() {
 
 absl::Status RestoredDirectory::Finish(std::string_view format_text) {
   ARM_RETURN_IF_ERROR(volume_->SyncDirectory(db_path()));
+  // Changes that were made behind the backup are gone, and positions in them are known to clients.
+  ARM_RETURN_IF_ERROR(volume_->WriteDurably(Cat(path_, kDataPlaceFile), kForeignPlace));
   ARM_FAULT_POINT("restore.before_format");
   ARM_RETURN_IF_ERROR(volume_->WriteDurably(Cat(path_, kDataFormatFile), format_text));
   ARM_FAULT_POINT("restore.before_finish");

@@ -35,7 +35,7 @@ class RestoredDirectory {
   // Directory for the database files.
   std::string db_path() const { return Cat(path_, kDataDatabase); }
   // Turns the directory durably into a data directory, whose format file is `format_text`. All files in db_path() must
-  // be durable before.
+  // be durable before. Its first start begins an epoch of change sequences.
   absl::Status Finish(std::string_view format_text);
 
  private:

@@ -39,7 +39,7 @@ ZEROS = {"zg": {"N": GOOGOL}, "zs": {"NS": ["-" + GOOGOL, "0." + "0" * 120 + "25
          "zl": {"L": [{"N": "-0." + "0" * 99 + "1"}, {"M": {"x": {"N": GOOGOL + "0"}}}]}}
 # The first directory has none. This is its name.
 WITHOUT_ZEROS = "v1.tar.gz"
-PRESENT_FORMAT = 6
+PRESENT_FORMAT = 7
 # Directories of these formats have no stream.
 STREAM_RECORDS = [("INSERT", {"N": "1"}), ("MODIFY", {"N": "2"}), ("REMOVE", None)]
 WITHOUT_STREAMS = ("v1", "v2")
@@ -49,7 +49,7 @@ WITHOUT_EXPIRY = ("v1", "v2", "v3")
 WITHOUT_UNWRITTEN = ("v1", "v2", "v3", "v4")
 # The table "Behind" of these directories has indexes with a backlog.
 BACKLOG_OF_FORMAT_5 = "v5_backlog.tar.gz"
-WITH_BACKLOG = (BACKLOG_OF_FORMAT_5, "v6.tar.gz")
+WITH_BACKLOG = (BACKLOG_OF_FORMAT_5, "v6.tar.gz", "v7.tar.gz")
 BEHIND_ITEMS = 25
 BEHIND_INDEXES = {"all_by_c": ("c", {"ProjectionType": "ALL"}), "all_by_d": ("d", {"ProjectionType": "ALL"}),
                   "keys_by_c": ("c", {"ProjectionType": "KEYS_ONLY"}),

@@ -37,8 +37,8 @@ namespace {
 constexpr size_t kBatchUnitsMax = 1024;
 constexpr size_t kBatchBytesMax = 4 << 20;
 constexpr int64_t kThrottleRetryMs = 50;
-// Time between attempts to store the last sequence after a batch has failed.
-constexpr absl::Duration kStoreAgain = absl::Milliseconds(200);
+// Sequences that are reserved at once. A start leaves the rest out.
+constexpr uint64_t kReservedSequences = uint64_t{1} << 20;
 
 size_t ByteSize(const std::vector<WriteUnit>& units) {
   size_t bytes = 0;
@@ -84,12 +84,8 @@ class Committer::BatchBuilder {
   }
 
   // `syncs`: the batch is synced before it is acknowledged. `size`: the room to make, so that it need not grow.
-  // `stored_sequence`: the last one that is known to be stored.
-  BatchBuilder(RocksDb* db, SequenceTickets* tickets, ChangeSequence stored_sequence, const DatabaseOptions& options,
-               bool syncs, Size size)
+  BatchBuilder(RocksDb* db, const DatabaseOptions& options, bool syncs, Size size)
       : db_(db),
-        tickets_(tickets),
-        stored_sequence_(stored_sequence),
         counter_max_(options.item_collection_bytes_max),
         batch_(size.bytes),
         index_rows_(options.index_updates == IndexUpdates::kWithItem) {
@@ -133,10 +129,8 @@ class Committer::BatchBuilder {
     for (const auto& [backlog, waiting] : waiting_) backlog->Append(waiting.last, now_ms, waiting.load);
   }
 
-  // Adds the rows, counters, totals and last sequence of the whole batch. From then on RollBack undoes the totals in
-  // memory.
-  // Returns that sequence.
-  ChangeSequence Finish() {
+  // Adds the rows, counters and totals of the whole batch. From then on RollBack undoes the totals in memory.
+  void Finish() {
     rows_.AddTo(&batch_);
     for (const auto& [place, counter] : counters_) {
       const auto& [family, key] = place;
@@ -154,10 +148,6 @@ class Committer::BatchBuilder {
       batch_.Put(db_->meta()->handle(), StatsKey(stats->family_name()),
                  EncodeStats(StatsDelta{stats->items(), stats->bytes()}));
     }
-    const ChangeSequence last = tickets_->last_taken();
-    // A batch that failed has taken sequences, too, and later answers may name them.
-    if (last != stored_sequence_) batch_.Put(db_->meta()->handle(), ToSlice(kSequenceKey), EncodeU64(last.value()));
-    return last;
   }
 
   void RollBack() {
@@ -224,8 +214,6 @@ class Committer::BatchBuilder {
   }
 
   RocksDb* const db_;
-  SequenceTickets* const tickets_;
-  const ChangeSequence stored_sequence_;
   const uint64_t counter_max_;
   rocksdb::WriteBatch batch_;
   IndexRows index_rows_;
@@ -238,12 +226,7 @@ class Committer::BatchBuilder {
 
 Committer::Committer(const DatabaseOptions& options, RocksDb* db, SequenceTickets* tickets, ChangeLog* log,
                      StreamLog* streams)
-    : options_(options),
-      db_(db),
-      tickets_(tickets),
-      log_(log),
-      streams_(streams),
-      stored_sequence_(tickets->last_taken()) {
+    : options_(options), db_(db), tickets_(tickets), log_(log), streams_(streams), reserved_(tickets->last_taken()) {
   callback_thread_ = std::thread([this] { CallbackLoop(); });
   write_thread_ = std::thread([this] { WriteLoop(); });
   if (options_.durability == Durability::kInterval) sync_thread_ = std::thread([this] { SyncLoop(); });
@@ -254,7 +237,6 @@ Committer::~Committer() {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
     work_.SignalAll();
-    store_again_.Notify();
     sync_stop_.Notify();
   }
   write_thread_.join();
@@ -295,9 +277,7 @@ void Committer::Push(Load* load, Pending pending) {
   ++load->count;
   load->bytes += pending.bytes;
   queue_.push_back(std::move(pending));
-  if (!writer_idle_) return;
-  work_.Signal();
-  store_again_.Notify();
+  if (writer_idle_) work_.Signal();
 }
 
 std::optional<CommitEpoch> Committer::CommitAll(std::vector<WriteUnit> units, CommitCallback done,
@@ -367,13 +347,8 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
   const absl::MutexLock lock(&mutex_);
   while (queue_.empty() && !stopping_) {
     writer_idle_ = true;
-    if (unstored_.has_value()) {
-      store_again_.Until(&mutex_, MonotonicAfter(kStoreAgain));
-    } else {
-      work_.Wait(&mutex_);
-    }
+    work_.Wait(&mutex_);
     writer_idle_ = false;
-    if (unstored_.has_value()) break;
   }
   size_t units = 0;
   size_t bytes = 0;
@@ -395,9 +370,38 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
   return batch;
 }
 
+absl::Status Committer::ReserveSequences(uint64_t count) {
+  const ChangeSequence last(tickets_->last_taken().value() + count);
+  if (last <= reserved_) return absl::OkStatus();
+  const ChangeSequence reserved(last.value() + kReservedSequences);
+  rocksdb::WriteBatch batch;
+  batch.Put(db_->meta()->handle(), ToSlice(kSequenceKey), EncodeU64(reserved.value()));
+  ARM_FAULT_POINT("committer.before_reserve");
+  // Whatever the durability of the batches is: a power cut may take them away, but clients know their sequences.
+  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, "reserve change sequences"));
+  ARM_FAULT_POINT("committer.after_reserve");
+  reserved_ = reserved;
+  return absl::OkStatus();
+}
+
+ChangeSequence Committer::TakeSequences(uint64_t count) {
+  return count > 0 ? tickets_->Take(count) : ChangeSequence(tickets_->last_taken().value() + 1);
+}
+
+void Committer::Fail(const absl::Status& status, std::vector<Pending>* pending) {
+  LOG_EVERY_N(ERROR, 100) << "committer: batch failed units=" << pending->size() << " status=" << status;
+  // The state of the disk holds the text that clients may see.
+  const absl::Status known = db_->space()->CheckEngine();
+  const absl::Status& failure = known.ok() ? status : known;
+  for (Pending& p : *pending) {
+    if (p.answer.ok()) p.answer = failure;
+  }
+  FailQueue(failure, pending);
+}
+
 void Committer::WriteBatch(std::vector<Pending>& pending) {
   const bool syncs = options_.durability == Durability::kSync;
-  BatchBuilder builder(db_, tickets_, stored_sequence_, options_, syncs, BatchBuilder::SizeOf(pending));
+  BatchBuilder builder(db_, options_, syncs, BatchBuilder::SizeOf(pending));
   uint64_t records = 0;
   bool any = false;
   bool has_stream_records = false;
@@ -411,12 +415,12 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
     has_stream_records = has_stream_records || HasStreamRecord(p.units);
   }
   if (!any) return AnswerUnwritten(pending);
+  if (const absl::Status reserved = ReserveSequences(records); !reserved.ok()) return Fail(reserved, &pending);
   // Before the sequences are taken: the changes of streams and segments need to know which records are theirs.
   std::optional<StreamLog::Batch> stream_batch;
   if (has_stream_records) stream_batch.emplace(streams_);
-  ChangeSequence first;
-  if (records > 0) first = tickets_->Take(records);
-  uint64_t next = records > 0 ? first.value() : tickets_->last_taken().value() + 1;
+  const ChangeSequence first = TakeSequences(records);
+  uint64_t next = first.value();
   for (Pending& p : pending) {
     if (!p.answer.ok()) continue;
     for (const WriteUnit& unit : p.units) {
@@ -426,7 +430,7 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
     }
     p.answer = ChangeSequence(next - 1);
   }
-  const ChangeSequence last = builder.Finish();
+  builder.Finish();
   ARM_FAULT_POINT("committer.before_write");
   const int64_t start_ns = MonotonicNs();
   absl::Status status;
@@ -437,44 +441,18 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
   write_times_.Add(MonotonicNs() - start_ns);
   ARM_FAULT_POINT("committer.after_write");
   if (!status.ok()) {
-    LOG_EVERY_N(ERROR, 100) << "committer: batch failed units=" << pending.size() << " status=" << status;
     builder.RollBack();
-    // The state of the disk holds the text that clients may see.
-    const absl::Status known = db_->space()->CheckEngine();
-    const absl::Status& failure = known.ok() ? status : known;
-    for (Pending& p : pending) {
-      if (p.answer.ok()) p.answer = failure;
-    }
-    FailQueue(failure, &pending);
+    Fail(status, &pending);
   }
   if (status.ok() && stream_batch.has_value()) stream_batch->Written();
   if (status.ok()) {
     builder.CountBacklogs();
-    NoteStored(last);
     index_changes_with_item_.fetch_add(builder.index_rows().added(), std::memory_order_relaxed);
     index_changes_logged_.fetch_add(builder.index_rows().logged(), std::memory_order_relaxed);
   }
-  if (records > 0) {
-    const bool holds = !status.ok() && !unstored_.has_value();
-    if (holds) unstored_ = first;
-    if (!holds) tickets_->Release(first);
-  }
+  if (records > 0) tickets_->Release(first);
   if (status.ok() && stream_batch.has_value()) stream_batch->Readable();
   if (status.ok() && !builder.tables().empty()) log_->NotifyAppended(builder.tables());
-}
-
-void Committer::NoteStored(ChangeSequence stored) {
-  stored_sequence_ = stored;
-  if (unstored_.has_value()) tickets_->Release(*unstored_);
-  unstored_.reset();
-}
-
-void Committer::StoreSequence() {
-  if (!unstored_.has_value() || !db_->space()->CheckEngine().ok()) return;
-  const bool syncs = options_.durability == Durability::kSync;
-  BatchBuilder builder(db_, tickets_, stored_sequence_, options_, syncs, BatchBuilder::SizeOf({}));
-  const ChangeSequence last = builder.Finish();
-  if (db_->Write(builder.batch(), syncs, "commit").ok()) NoteStored(last);
 }
 
 void Committer::AnswerUnwritten(std::vector<Pending>& pending) const {
@@ -504,11 +482,9 @@ void Committer::WriteLoop() {
   SetThreadName("arm-commit");
   while (true) {
     std::vector<Pending> batch = TakeBatch();
-    if (batch.empty()) StoreSequence();
-    if (!batch.empty()) WriteBatch(batch);
+    if (batch.empty()) break;
+    WriteBatch(batch);
     const absl::MutexLock lock(&mutex_);
-    if (batch.empty() && stopping_ && queue_.empty()) break;
-    if (batch.empty()) continue;
     finished_.push_back(std::move(batch));
     finished_work_.Signal();
   }

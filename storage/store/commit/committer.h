@@ -85,8 +85,8 @@ absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamil
 // that fails therefore fails all commits that are queued behind it, and begins a new epoch: a commit that was decided
 // on a value of an earlier epoch is refused, so nothing that builds on a failed write is ever written. A unit without
 // counters fails only together with its batch; a unit with counters may be refused alone, so nothing may be decided on
-// it before its answer. Readers of changes get past the sequences of a failed batch when a later sequence is stored:
-// with the next batch, or alone once the engine takes writes again.
+// it before its answer. Sequences are reserved on the disk before they are taken, so a start hands out none of them
+// again, neither those of a failed batch nor those of batches that a power cut takes away.
 //
 // Thread-safety: thread-safe.
 class Committer {
@@ -149,15 +149,16 @@ class Committer {
   absl::Status CheckEpoch(std::optional<CommitEpoch> decided_on) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Adds to the end of the queue.
   void Push(Load* load, Pending pending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Takes a batch from the queue. Empty if the committer stops and the queue is empty, or if StoreSequence is due.
+  // Takes a batch from the queue. Empty if the committer stops and the queue is empty.
   std::vector<Pending> TakeBatch();
   // Writes the commits of `pending` that pass their checks. Sets the answers of all.
   void WriteBatch(std::vector<Pending>& pending);
-  // Stores the last sequence, and returns the ticket of the failed batch. Until then readers do not get past it: a
-  // restart would hand out its sequences again, and whoever reads on from there would miss the changes that got them.
-  void StoreSequence();
-  // The sequences up to `stored` are on the disk.
-  void NoteStored(ChangeSequence stored);
+  // Makes sure that `count` more sequences may be taken: that a start would continue behind them.
+  absl::Status ReserveSequences(uint64_t count);
+  // Takes `count` sequences, and returns the first; if it is none, the one that would be next.
+  ChangeSequence TakeSequences(uint64_t count);
+  // Answers the commits that were to be written, and those that are queued, with `status` or what is known of it.
+  void Fail(const absl::Status& status, std::vector<Pending>* pending);
   // Answers a batch that writes nothing.
   void AnswerUnwritten(std::vector<Pending>& pending) const;
   // Begins a new epoch after `failure`, and moves the queue to the end of `pending`, answered with it.
@@ -168,13 +169,10 @@ class Committer {
   SequenceTickets* const tickets_;
   ChangeLog* const log_;
   StreamLog* const streams_;
-  // For the writing thread.
-  ChangeSequence stored_sequence_;          // of the last batch that was written
-  std::optional<ChangeSequence> unstored_;  // ticket of the first batch that has failed since
+  ChangeSequence reserved_;  // a start continues behind it; for the writing thread
 
   mutable absl::Mutex mutex_;
   absl::CondVar work_;
-  MonotonicWait store_again_;  // in place of `work_` while there is an unstored ticket
   absl::CondVar finished_work_;
   MonotonicWait sync_stop_;
   std::deque<Pending> queue_ ABSL_GUARDED_BY(mutex_);

@@ -1,9 +1,11 @@
 // The volume of this machine's file systems.
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -138,6 +140,7 @@ class PosixVolume final : public Volume {
   std::string Absolute(const std::string& path) const override;
   absl::Status CloseToOthers(const std::string& directory) override;
   unsigned OpenToOthers(const std::string& directory) override;
+  absl::StatusOr<std::string> IdentityOf(const std::string& path) override;
   uint64_t boot() const override;
 };
 
@@ -305,6 +308,29 @@ unsigned PosixVolume::OpenToOthers(const std::string& directory) {
   struct stat status = {};
   if (stat(directory.c_str(), &status) != 0 || (status.st_mode & 077) == 0) return 0;
   return status.st_mode & 07777;
+}
+
+// The number and the time of birth of the file's inode, which no program can set. The time is missing on some file
+// systems; the number alone may be the same in a copy on another one.
+absl::StatusOr<std::string> PosixVolume::IdentityOf(const std::string& path) {
+  struct statfs where = {};
+  if (statfs(path.c_str(), &where) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return absl::NotFoundError(Cat(path, " is missing"));
+    return ErrnoError("cannot read", path, errno);
+  }
+  // Its daemons may make up numbers anew for each mount.
+  if (where.f_type == FUSE_SUPER_MAGIC) return "";
+  struct statx facts = {};
+  if (statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &facts) != 0) {
+    if (errno == ENOSYS) return "";
+    return ErrnoError("cannot read", path, errno);
+  }
+  if ((facts.stx_mask & STATX_INO) == 0) return "";
+  std::string identity = Cat("inode ", facts.stx_ino);
+  if ((facts.stx_mask & STATX_BTIME) != 0) {
+    identity += Cat(" born ", facts.stx_btime.tv_sec, ".", facts.stx_btime.tv_nsec);
+  }
+  return identity;
 }
 
 uint64_t PosixVolume::boot() const {

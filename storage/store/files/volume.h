@@ -127,6 +127,11 @@ class Volume {
   // The permission bits of a directory if they give other users rights, else 0.
   virtual unsigned OpenToOthers(const std::string& directory) = 0;
 
+  // Tells the file from every other one, also from a copy of it under the same path: it has the same identity as long
+  // as it exists, and a copy has another one. One line of text; empty: the volume cannot tell, or not reliably. A
+  // volume whose files cannot be copied one by one may give all of them its own identity. Errors: NotFound.
+  virtual absl::StatusOr<std::string> IdentityOf(const std::string& path) = 0;
+
   // OK while no other process can have changed the files since this one opened them: what is in memory is then the
   // newest. Errors: Unavailable, for a volume that may get another owner.
   virtual absl::Status CheckCurrent() const { return absl::OkStatus(); }

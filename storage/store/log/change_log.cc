@@ -92,6 +92,11 @@ void SequenceTickets::Release(ChangeSequence first) {
   out_.erase(first.value());
 }
 
+void SequenceTickets::Skip(ChangeSequence last) {
+  const absl::MutexLock lock(&mutex_);
+  next_ = std::max(next_, last.value() + 1);
+}
+
 ChangeSequence SequenceTickets::watermark() const {
   const absl::MutexLock lock(&mutex_);
   return ChangeSequence((out_.empty() ? next_ : *out_.begin()) - 1);

@@ -97,20 +97,27 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
 // Thread-safety: thread-safe.
 class SequenceTickets {
  public:
-  // `last`: the highest sequence handed out before.
-  explicit SequenceTickets(ChangeSequence last) : next_(last.value() + 1) {}
+  // `last`: the highest sequence that may have been handed out before. `epoch_base`: see sequence_epoch.h.
+  explicit SequenceTickets(ChangeSequence last, ChangeSequence epoch_base = {})
+      : epoch_base_(epoch_base), next_(last.value() + 1) {}
 
   // Takes `count` (at least 1) sequences; returns the first.
   ChangeSequence Take(uint64_t count);
   // Returns the ticket whose first sequence is `first`, after its batch was written or abandoned.
   void Release(ChangeSequence first);
 
+  // Leaves out the sequences up to this one: the next is greater.
+  void Skip(ChangeSequence last);
+
+  // Positions below this one are of another history of the database.
+  ChangeSequence epoch_base() const { return epoch_base_; }
   // Every sequence up to and including this one is in the log or never will be.
   ChangeSequence watermark() const;
   // The highest sequence handed out.
   ChangeSequence last_taken() const;
 
  private:
+  const ChangeSequence epoch_base_;
   mutable absl::Mutex mutex_;
   uint64_t next_ ABSL_GUARDED_BY(mutex_);
   std::set<uint64_t> out_ ABSL_GUARDED_BY(mutex_);
@@ -124,6 +131,8 @@ class ChangeLog {
 
   // All records up to this sequence may be read.
   ChangeSequence watermark() const { return tickets_->watermark(); }
+  // Positions below this one are of another history of the database.
+  ChangeSequence epoch_base() const { return tickets_->epoch_base(); }
   // The last sequence of earlier runs of the process.
   ChangeSequence opened_at() const { return opened_at_; }
   // All changes up to this sequence are in the index of `progress`, which is built: the end of the log, if no record of

@@ -122,6 +122,7 @@ StreamLog::Change::~Change() = default;
 
 void StreamLog::Change::Apply() {
   std::vector<StreamId> streams;
+  log_->tickets_->Skip(left_out_);
   {
     const absl::MutexLock lock(&log_->mutex_);
     if (first_segment_.has_value()) log_->segments_.push_back(*first_segment_);
@@ -156,15 +157,17 @@ std::unique_ptr<StreamLog::Change> StreamLog::Prepare(const TableDescriptor& tab
     if (WantsStream(table) == (FindEnabled(table.id) != nullptr)) return nullptr;
   }
   auto change = std::unique_ptr<Change>(new Change(this));
-  // Writes to a table without stream need not take a sequence. A stream that begins takes one that has no record, so
-  // that a position in an earlier stream of the table differs from the begin of this one.
-  if (WantsStream(table)) tickets_->Release(tickets_->Take(1));
   const ChangeSequence last = tickets_->last_taken();
+  // Writes to a table without stream need not take a sequence. A stream that begins leaves one out, so that a position
+  // in an earlier stream of the table differs from the begin of this one. Nobody sees it before it is stored with the
+  // stream: a start would hand it out again.
+  const ChangeSequence left_out(last.value() + 1);
+  const ChangeSequence first(left_out.value() + 1);
   const absl::MutexLock lock(&mutex_);
   rocksdb::ColumnFamilyHandle* const meta = db_->meta()->handle();
   if (segments_.empty()) {
-    change->first_segment_ = StreamSegment{SegmentId(1), now_ms, ChangeSequence(last.value() + 1)};
-    batch->Put(meta, SegmentKey(SegmentId(1)), EncodeSegmentRecord(now_ms, last.value() + 1));
+    change->first_segment_ = StreamSegment{SegmentId(1), now_ms, first};
+    batch->Put(meta, SegmentKey(SegmentId(1)), EncodeSegmentRecord(now_ms, first.value()));
   }
   const SegmentId current = segments_.empty() ? SegmentId(1) : segments_.back().id;
   StreamDescriptor stream;
@@ -182,7 +185,8 @@ std::unique_ptr<StreamLog::Change> StreamLog::Prepare(const TableDescriptor& tab
     stream.key = table.key;
     stream.creation_time_ms = now_ms;
     stream.first_segment = current;
-    stream.first_sequence = ChangeSequence(last.value() + 1);
+    stream.first_sequence = first;
+    change->left_out_ = left_out;
   }
   batch->Put(meta, StreamKey(stream.id), EncodeStreamDescriptor(stream));
   change->changed_.push_back(std::move(stream));
@@ -350,6 +354,7 @@ uint64_t StreamLog::bytes() const {
 }
 
 ChangeSequence StreamLog::watermark() const { return tickets_->watermark(); }
+ChangeSequence StreamLog::epoch_base() const { return tickets_->epoch_base(); }
 
 absl::StatusOr<bool> StreamLog::Read(
     SegmentId segment, StreamId stream, uint8_t slot, ChangeSequence after,

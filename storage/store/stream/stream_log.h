@@ -105,6 +105,7 @@ class StreamLog {
     StreamLog* const log_;
     const std::unique_ptr<absl::MutexLock> gate_;
     std::vector<model::StreamDescriptor> changed_;
+    ChangeSequence left_out_;                     // the records of a stream that begins have greater sequences
     std::optional<StreamSegment> first_segment_;  // a segment that begins with this change, because there was none
   };
 
@@ -157,6 +158,8 @@ class StreamLog {
   uint64_t bytes() const;                       // of all segments
   // All records up to this sequence may be read.
   ChangeSequence watermark() const;
+  // Positions below this one are of another history of the database.
+  ChangeSequence epoch_base() const;
   // No record of the slot has a greater sequence. For slots without records since the log was opened, it is the last
   // sequence before that.
   SlotSequences LastAppended(StreamId stream) const;

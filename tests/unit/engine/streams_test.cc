@@ -288,7 +288,8 @@ TEST_F(StreamsTest, PositionsOutsideOfTheShardAreErrors) {
   };
   EXPECT_EQ(error(second, "AT_SEQUENCE_NUMBER", SequenceText(ChangeSequence(0))), "TrimmedDataAccessException");
   EXPECT_EQ(error(second, "AFTER_SEQUENCE_NUMBER", SequenceText(ChangeSequence(1))), "TrimmedDataAccessException");
-  EXPECT_EQ(error(second, "AT_SEQUENCE_NUMBER", SequenceText(ChangeSequence(99))), "ValidationException");
+  const ChangeSequence beyond(engine_.database().streams().watermark().value() + 1);
+  EXPECT_EQ(error(second, "AT_SEQUENCE_NUMBER", SequenceText(beyond)), "ValidationException");
   EXPECT_EQ(error(second, "AT_SEQUENCE_NUMBER", "12345678901234567890a"), "ValidationException");
   EXPECT_EQ(error(second, "LATEST", SequenceText(ChangeSequence(1))), "ValidationException");
   EXPECT_EQ(ErrorNameOf(Iterator(arn, second, "AT_SEQUENCE_NUMBER").status()), "ValidationException");
@@ -308,16 +309,18 @@ TEST_F(StreamsTest, IteratorsExpireAndAreNotGuessed) {
   const std::string arn = Arn();
   const int64_t now_ms = absl::ToUnixMillis(absl::Now());
   const ShardKey shard{SegmentId(1), 0};
+  const ChangeSequence epoch = engine_.database().streams().epoch_base();
   const auto error = [&](const std::string& text) { return ErrorNameOf(Get(text).status()); };
-  EXPECT_TRUE(Get(EncodeIterator({arn, shard, ChangeSequence(0), now_ms - 14 * 60'000})).ok());
-  EXPECT_EQ(error(EncodeIterator({arn, shard, ChangeSequence(0), now_ms - 16 * 60'000})), "ExpiredIteratorException");
+  EXPECT_TRUE(Get(EncodeIterator({arn, shard, ChangeSequence(0), now_ms - 14 * 60'000, epoch})).ok());
+  EXPECT_EQ(error(EncodeIterator({arn, shard, ChangeSequence(0), now_ms - 16 * 60'000, epoch})),
+            "ExpiredIteratorException");
   EXPECT_EQ(error("garbage"), "ValidationException");
   EXPECT_EQ(error(arn + "|1|"), "ValidationException");
   EXPECT_EQ(error(arn + "|1|AAAA"), "ValidationException");
-  EXPECT_EQ(error(EncodeIterator({"arn", shard, ChangeSequence(0), now_ms})), "ValidationException");
-  EXPECT_EQ(error(EncodeIterator({model::StreamArn("no", "2020-01-01T00:00:00.000"), shard, {}, now_ms})),
+  EXPECT_EQ(error(EncodeIterator({"arn", shard, ChangeSequence(0), now_ms, epoch})), "ValidationException");
+  EXPECT_EQ(error(EncodeIterator({model::StreamArn("no", "2020-01-01T00:00:00.000"), shard, {}, now_ms, epoch})),
             "ResourceNotFoundException");
-  EXPECT_EQ(error(EncodeIterator({arn, {SegmentId(7), 0}, {}, now_ms})), "TrimmedDataAccessException");
+  EXPECT_EQ(error(EncodeIterator({arn, {SegmentId(7), 0}, {}, now_ms, epoch})), "TrimmedDataAccessException");
 }
 
 TEST_F(StreamsTest, ADisabledStreamIsReadToItsEndAndTheNextBeginsAnew) {

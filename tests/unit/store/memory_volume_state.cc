@@ -64,7 +64,7 @@ void MemoryState::Crash(const MemoryDisk::Keep& keep) {
     }
     MemoryNodePtr& copy = copies[node.get()];
     if (copy == nullptr) {
-      copy = std::make_shared<MemoryNode>();
+      copy = std::make_shared<MemoryNode>(node->id);
       copy->bytes = node->durable;
       if (keep && !node->is_rewritten && node->bytes.size() > node->durable.size()) {
         copy->bytes = node->bytes.substr(0, keep(path, node->durable.size(), node->bytes.size()));
@@ -209,7 +209,7 @@ absl::StatusOr<MemoryFile> MemoryMount::Create(const std::string& path) const {
   ARM_RETURN_IF_ERROR(CheckParent(normal));
   const auto [entry, is_new] = state_->names.try_emplace(normal, nullptr);
   if (!is_new && entry->second == nullptr) return UnavailableError(Cat("cannot write ", path, ": Is a directory"));
-  if (is_new) entry->second = std::make_shared<MemoryNode>();
+  if (is_new) entry->second = std::make_shared<MemoryNode>(++state_->number);
   entry->second->is_rewritten = entry->second->is_rewritten || !entry->second->durable.empty();
   entry->second->bytes.clear();
   return MemoryFile(shared_from_this(), normal, entry->second);
@@ -310,7 +310,9 @@ absl::StatusOr<std::unique_ptr<VolumeLock>> MemoryMount::Lock(const std::string&
   ARM_RETURN_IF_ERROR(CheckParent(normal));
   auto found = state_->names.find(normal);
   if (found == state_->names.end() && !make) return absl::NotFoundError(Cat(path, " is missing"));
-  if (found == state_->names.end()) found = state_->names.emplace(normal, std::make_shared<MemoryNode>()).first;
+  if (found == state_->names.end()) {
+    found = state_->names.emplace(normal, std::make_shared<MemoryNode>(++state_->number)).first;
+  }
   MemoryNode* const node = found->second.get();
   if (node == nullptr) return UnavailableError(Cat("cannot open ", path, ": Is a directory"));
   if (node->is_locked_alone || (alone && node->shared_locks > 0)) {

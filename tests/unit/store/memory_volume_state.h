@@ -22,6 +22,9 @@ namespace armature::store {
 
 // Content of a file. Guarded by the mutex of its state.
 struct MemoryNode {
+  explicit MemoryNode(uint64_t number) : id(number) {}
+
+  const uint64_t id;  // of the file, also behind a crash
   std::string bytes;
   std::string durable;
   bool is_rewritten = false;  // `durable` is not the begin of `bytes`
@@ -74,6 +77,7 @@ class MemoryFile {
   absl::Status Cut(uint64_t size);
   absl::Status Sync();
   uint64_t Size() const;
+  uint64_t id() const { return node_->id; }
 
  private:
   std::shared_ptr<const MemoryMount> mount_;

@@ -25,6 +25,8 @@ inline DatabaseOptions TestOptions(const std::string& path) {
   options.durability = Durability::kOs;
   options.cache_bytes = size_t{8} << 20;
   options.memtable_bytes = size_t{1} << 20;
+  // Change sequences begin at 1.
+  options.epoch_clock = [] { return uint64_t{0}; };
   return options;
 }
 

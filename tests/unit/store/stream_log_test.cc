@@ -103,7 +103,7 @@ TEST_F(StreamLogTest, KeepsTheRecordsOfEachSlotInOrderAlsoAfterAReopen) {
   }
   const absl::StatusOr<ChangeSequence> next = Write("t", "f", 3);
   ASSERT_TRUE(next.ok());
-  EXPECT_EQ(next->value(), last->value() + 1) << "sequences go on";
+  EXPECT_GT(*next, *last) << "sequences go on";
   EXPECT_EQ(Records(id, 3), (Strings{"d", "f"}));
 }
 

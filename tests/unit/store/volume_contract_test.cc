@@ -448,6 +448,16 @@ TEST_P(VolumeContract, APathHasOneAbsoluteForm) {
   EXPECT_EQ(volume()->Absolute(Path("a//b")), path);
 }
 
+TEST_P(VolumeContract, AFileKeepsItsIdentityUnderAnotherName) {
+  Write("a", "text");
+  const absl::StatusOr<std::string> identity = volume()->IdentityOf(Path("a"));
+  ASSERT_TRUE(identity.ok()) << identity.status();
+  EXPECT_EQ(identity->find('\n'), std::string::npos);
+  ASSERT_TRUE(volume()->env()->RenameFile(Path("a"), Path("b")).ok());
+  EXPECT_EQ(volume()->IdentityOf(Path("b")).value_or("-"), *identity);
+  EXPECT_TRUE(absl::IsNotFound(volume()->IdentityOf(Path("a")).status()));
+}
+
 TEST_P(VolumeContract, UnsyncedBytesLastAsLongAsTheBoot) {
   Write("register", "....");
   const uint64_t boot = volume()->boot();

@@ -305,6 +305,10 @@ void SetContent(const store::MetaRecord& record, Json* json) {
       to["BeginDateTime"] = Seconds(static_cast<int64_t>(record.begin_ms));
       to["FirstSequence"] = record.number;
       break;
+    case store::MetaKind::kEpoch:
+      to["BaseSequence"] = record.number;
+      to["BeginDateTime"] = Seconds(static_cast<int64_t>(record.begin_ms));
+      break;
     case store::MetaKind::kExpiry:
       to.update(ToJson(record.expiry));
       break;
