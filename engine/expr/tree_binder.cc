@@ -301,9 +301,10 @@ class UpdateBinder {
       if (!action.operand.value.has_value()) continue;
       const ValueType type = action.operand.value->type();
       if (IsSet(type) || (type == ValueType::kNumber && section == "ADD")) continue;
+      // The service names this set of types for both sections.
       faults_->Add(Fault::kSectionOperand,
                    Cat("Incorrect operand type for operator or function; operator: ", section,
-                       ", operand type: ", LongTypeName(type), ", typeSet: ALLOWED_FOR_", section, "_OPERAND"));
+                       ", operand type: ", LongTypeName(type), ", typeSet: ALLOWED_FOR_ADD_OPERAND"));
     }
   }
 

@@ -72,7 +72,7 @@ constexpr ErrorCase kStaticErrors[] = {
      "ALLOWED_FOR_ADD_OPERAND"},
     {"DELETE a :n",
      "Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER, typeSet: "
-     "ALLOWED_FOR_DELETE_OPERAND"},
+     "ALLOWED_FOR_ADD_OPERAND"},
     {"SET a = if_not_exists(:s, :s)",
      "Operator or function requires a document path; operator or function: if_not_exists"},
     {"SET a = if_not_exists(b)",
