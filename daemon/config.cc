@@ -386,6 +386,10 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw, const Machine& machine) 
     return FlagError("describe_wait", absl::FormatDuration(raw.describe_wait), "must be between 0 and 20s");
   }
   config.engine.describe_wait = raw.describe_wait;
+  if (raw.table_wait < absl::ZeroDuration() || raw.table_wait > absl::Seconds(20)) {
+    return FlagError("table_wait", absl::FormatDuration(raw.table_wait), "must be between 0 and 20s");
+  }
+  config.engine.table_wait = raw.table_wait;
   if (raw.index_reads != "eventual" && raw.index_reads != "settled") {
     return FlagError("index_reads", raw.index_reads, "must be eventual or settled");
   }

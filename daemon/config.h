@@ -51,6 +51,7 @@ struct RawConfig {
   int64_t gsi_backlog_mb_max = 1024;
   absl::Duration transaction_wait = absl::Seconds(5);
   absl::Duration describe_wait = absl::Seconds(1);
+  absl::Duration table_wait = absl::Seconds(10);
   std::string index_updates = "with_item";
   std::string index_reads = "eventual";
   absl::Duration index_read_wait = absl::Milliseconds(100);

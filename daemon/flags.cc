@@ -71,6 +71,7 @@ const std::vector<FlagGroup>& Groups() {
         {"gsi_backlog_mb_max", "MIB"},
         {"transaction_wait", "DURATION"},
         {"describe_wait", "DURATION"},
+        {"table_wait", "DURATION"},
         {"index_updates", "MODE"},
         {"index_reads", "MODE"},
         {"index_read_wait", "DURATION"},

@@ -152,6 +152,9 @@ ABSL_FLAG(absl::Duration, describe_wait, absl::Seconds(1),
           "Longest wait of DescribeTable for the end of a table's creation or deletion, so that clients that poll need "
           "not ask twice, and of CreateTable for the end of the deletion of a table of that name; 0 to 20s. Fixed at "
           "start.");
+ABSL_FLAG(absl::Duration, table_wait, absl::Seconds(10),
+          "Longest time for which CreateTable holds back its answer until the table can be used, and DeleteTable until "
+          "it is gone; 0 to 20s. Fixed at start.");
 ABSL_FLAG(
     std::string, index_updates, "with_item",
     "Writes of global indexes: with_item, in the batch of the item, unless the index has a backlog, is being built, "
@@ -264,6 +267,7 @@ armature::daemon::RawConfig FromFlags() {
   raw.gsi_backlog_mb_max = absl::GetFlag(FLAGS_gsi_backlog_mb_max);
   raw.transaction_wait = absl::GetFlag(FLAGS_transaction_wait);
   raw.describe_wait = absl::GetFlag(FLAGS_describe_wait);
+  raw.table_wait = absl::GetFlag(FLAGS_table_wait);
   raw.index_updates = absl::GetFlag(FLAGS_index_updates);
   raw.index_reads = absl::GetFlag(FLAGS_index_reads);
   raw.index_read_wait = absl::GetFlag(FLAGS_index_read_wait);

@@ -173,6 +173,20 @@ void RunBlocking(ThreadPool* pool, Callback<T> done, Fn fn, Target target, Reque
       [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
 }
 
+// Holds back the answer of a change that makes or removes a table until the table can be used or is gone: programs go
+// on with the next step as soon as they have it. No thread waits.
+Callback<TableDescription> HeldBack(Parts* parts, Deadline deadline, Callback<TableDescription> done) {
+  return [parts, deadline, done = std::move(done)](absl::StatusOr<TableDescription> changed) mutable {
+    if (!changed.ok()) return std::move(done)(std::move(changed));
+    const std::string name = changed->descriptor.name;
+    const TableId table = changed->descriptor.id;
+    const absl::Duration patience = std::min(parts->options.table_wait, deadline.left() / 2);
+    parts->table_waits.WhenSettled(
+        name, table, patience,
+        [done = std::move(done), changed = std::move(changed)]() mutable { std::move(done)(std::move(changed)); });
+  };
+}
+
 }  // namespace
 
 Engine::Engine(store::Database* database, const EngineOptions& options)
@@ -284,22 +298,23 @@ void Engine::Scan(RequestContext context, ReadRequest request, PageWriter* page,
   RunRead(parts_.get(), std::move(context), PlanScan(parts_.get(), std::move(request)), page, std::move(done));
 }
 
-void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescription> done) {
+void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescription> done, Deadline deadline) {
   const bool is_leaving = IsBeingDeleted(*parts_->database, definition.table_name);
   const std::string name = definition.table_name;
-  parts_->table_waits.WhenSettled(
-      name, is_leaving ? parts_->options.describe_wait : absl::ZeroDuration(),
-      [parts = parts_.get(), definition = std::move(definition), done = std::move(done)]() mutable {
-        RunBlocking(&parts->table_pool, std::move(done), engine::CreateTable, parts->database, std::move(definition));
-      });
+  parts_->table_waits.WhenSettled(name, is_leaving ? parts_->options.describe_wait : absl::ZeroDuration(),
+                                  [parts = parts_.get(), definition = std::move(definition),
+                                   done = HeldBack(parts_.get(), deadline, std::move(done))]() mutable {
+                                    RunBlocking(&parts->table_pool, std::move(done), engine::CreateTable,
+                                                parts->database, std::move(definition));
+                                  });
 }
 
-void Engine::DeleteTable(const std::optional<std::string>& name, Callback<TableDescription> done) {
+void Engine::DeleteTable(const std::optional<std::string>& name, Callback<TableDescription> done, Deadline deadline) {
   const auto delete_table = [](Parts* parts, const auto& table) -> absl::StatusOr<TableDescription> {
     ARM_RETURN_IF_ERROR(CheckNotBeingBackedUp(*parts, table));
     return engine::DeleteTable(parts->database, table);
   };
-  RunBlocking(&parts_->table_pool, std::move(done), delete_table, parts_.get(), name);
+  RunBlocking(&parts_->table_pool, HeldBack(parts_.get(), deadline, std::move(done)), delete_table, parts_.get(), name);
 }
 
 void Engine::DescribeTable(const std::optional<std::string>& name, Callback<TableDescription> done, Deadline deadline) {

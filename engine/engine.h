@@ -61,6 +61,8 @@ struct EngineOptions {
   // Time that DescribeTable of a table in creation or deletion waits for its end, and CreateTable for the end of the
   // deletion of a table of the same name.
   absl::Duration describe_wait = absl::ZeroDuration();
+  // Time that CreateTable holds back its answer until the table can be used, and DeleteTable until it is gone.
+  absl::Duration table_wait = absl::Seconds(10);
   // Time that a read of a global index waits for the writes that were acknowledged before it. Zero: it does not wait.
   absl::Duration index_read_wait = absl::ZeroDuration();
   // Interval at which items that have expired are looked for.
@@ -116,9 +118,13 @@ class Engine {
   void Query(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done);
   void Scan(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done);
 
-  void CreateTable(model::TableDefinition definition, Callback<TableDescription> done);
-  void DeleteTable(const std::optional<std::string>& name_or_arn, Callback<TableDescription> done);
-  // `deadline`: the client's. The wait for the end of a transition leaves it half of the time.
+  // The answers say CREATING and DELETING, as the table was when the change was accepted, and are given when it can be
+  // used or is gone, at the latest after the time of the options. `deadline`: the client's. The wait for the end of a
+  // transition leaves it half of the time.
+  void CreateTable(model::TableDefinition definition, Callback<TableDescription> done, Deadline deadline = {});
+  void DeleteTable(const std::optional<std::string>& name_or_arn, Callback<TableDescription> done,
+                   Deadline deadline = {});
+  // `deadline`: as for CreateTable.
   void DescribeTable(const std::optional<std::string>& name_or_arn, Callback<TableDescription> done,
                      Deadline deadline = {});
   void ListTables(const std::optional<std::string>& start_after, std::optional<int64_t> limit,

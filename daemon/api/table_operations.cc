@@ -29,7 +29,8 @@ void CreateTable(const OperationContext& context, const v1::CreateTableRequest& 
   }
   context.engine->CreateTable(
       ToTableDefinition(request),
-      AnswerIn<engine::TableDescription>(response->mutable_table_description(), std::move(done), Fill));
+      AnswerIn<engine::TableDescription>(response->mutable_table_description(), std::move(done), Fill),
+      context.deadline);
 }
 
 void DescribeTable(const OperationContext& context, const v1::DescribeTableRequest& request,
@@ -50,7 +51,8 @@ void DeleteTable(const OperationContext& context, const v1::DeleteTableRequest& 
                  v1::DeleteTableResponse* response, Finished done) {
   context.engine->DeleteTable(
       GivenText(request, request.kTableNameFieldNumber),
-      AnswerIn<engine::TableDescription>(response->mutable_table_description(), std::move(done), Fill));
+      AnswerIn<engine::TableDescription>(response->mutable_table_description(), std::move(done), Fill),
+      context.deadline);
 }
 
 void UpdateTable(const OperationContext& context, const v1::UpdateTableRequest& request,

@@ -21,14 +21,16 @@ TableWaits::TableWaits(store::Database* database, TimerQueue* timers) : database
 
 TableWaits::~TableWaits() { Stop(); }
 
-void TableWaits::WhenSettled(std::string_view name, absl::Duration patience, absl::AnyInvocable<void() &&> then) {
+void TableWaits::Await(std::string_view name, std::optional<TableId> wanted, absl::Duration patience,
+                       absl::AnyInvocable<void() &&> then) {
   {
     const absl::MutexLock lock(&mutex_);
     // Read under the lock: a change that this snapshot lacks finds the waiter.
     const std::shared_ptr<const store::CatalogSnapshot> catalog = database_->catalog();
     const store::Table* const table = catalog->Find(name);
     const bool may_wait = !ended_ && patience > absl::ZeroDuration() && waiters_.size() < kWaitersMax;
-    if (may_wait && table != nullptr && IsInTransition(table->descriptor)) {
+    const bool is_wanted = table != nullptr && (!wanted.has_value() || table->descriptor.id == *wanted);
+    if (may_wait && is_wanted && IsInTransition(table->descriptor)) {
       const uint64_t id = next_id_++;
       waiters_.emplace(id, Waiter{.name = std::string(name),
                                   .table = table->descriptor.id,

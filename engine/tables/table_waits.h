@@ -6,13 +6,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "storage/base/strong_type.h"
 #include "storage/base/timer_queue.h"
 #include "storage/store/database.h"
 
@@ -37,7 +40,13 @@ class TableWaits {
   // Calls `then` when the table that is called `name` now is in no transition (also if it is gone), after `patience`,
   // or at End. Calls it at once if there is nothing to wait for. `then` runs on the caller's or the timer's thread, or
   // on the thread that calls End, and must be short.
-  void WhenSettled(std::string_view name, absl::Duration patience, absl::AnyInvocable<void() &&> then);
+  void WhenSettled(std::string_view name, absl::Duration patience, absl::AnyInvocable<void() &&> then) {
+    Await(name, std::nullopt, patience, std::move(then));
+  }
+  // The same for the table with this name and id only: another one that has got the name meanwhile is not waited for.
+  void WhenSettled(std::string_view name, TableId table, absl::Duration patience, absl::AnyInvocable<void() &&> then) {
+    Await(name, table, patience, std::move(then));
+  }
 
   // Ends all waits, present and future.
   void End();
@@ -52,6 +61,8 @@ class TableWaits {
     absl::AnyInvocable<void() &&> then;
   };
 
+  void Await(std::string_view name, std::optional<TableId> wanted, absl::Duration patience,
+             absl::AnyInvocable<void() &&> then);
   void OnCatalogChange();
   void RunSettled();
   void Expire(uint64_t id);

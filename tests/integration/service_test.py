@@ -297,6 +297,34 @@ class TablesInTransition(unittest.TestCase):
                 status, described = daemon.json_call("DescribeTable", TableName="Items")
                 self.assertEqual((status, described["__type"].split("#")[1]), (400, "ResourceNotFoundException"))
 
+    def test_a_table_can_be_used_right_after_its_creation(self):
+        item = {"id": {"S": "one"}}
+        with Daemon(ARGS.armatured, "--describe_wait=0") as daemon:
+            daemon.create_table("Busy")
+            busy = True
+
+            def write():
+                while busy:
+                    daemon.json_call("PutItem", TableName="Busy", Item=item)
+
+            # The worker that creates tables gives way to clients that write.
+            with contextlib.ExitStack() as stack:
+                writer = threading.Thread(target=write)
+                writer.start()
+                stack.callback(writer.join)
+                try:
+                    for i in range(3 * self.ROUNDS):
+                        status, created = daemon.json_call("CreateTable", TableName=f"Items{i}", **self.KEY)
+                        self.assertEqual((status, created["TableDescription"]["TableStatus"]), (200, "CREATING"))
+                        self.assertEqual(daemon.json_call("PutItem", TableName=f"Items{i}", Item=item), (200, {}))
+                        _, described = daemon.json_call("DescribeTable", TableName=f"Items{i}")
+                        self.assertEqual(described["Table"]["TableStatus"], "ACTIVE")
+                        status, deleted = daemon.json_call("DeleteTable", TableName=f"Items{i}")
+                        self.assertEqual((status, deleted["TableDescription"]["TableStatus"]), (200, "DELETING"))
+                        self.assertEqual(daemon.json_call("ListTables")[1]["TableNames"], ["Busy"])
+                finally:
+                    busy = False
+
     def test_a_name_that_is_being_deleted_may_be_taken_again(self):
         with Daemon(ARGS.armatured) as daemon:
             daemon.create_table("Items")

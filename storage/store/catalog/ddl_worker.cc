@@ -22,7 +22,7 @@ namespace {
 
 // Delay of a retry after a failure, such as a full disk.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
-// Pauses for clients that write at the same time. The first bounds the time that a creation waits for the next round.
+// Pauses for clients that write at the same time. The first bounds the time that a deletion waits for the next round.
 constexpr absl::Duration kRoundPause = absl::Milliseconds(20);
 constexpr absl::Duration kPauseMax = absl::Milliseconds(200);
 constexpr size_t kFamiliesPerDrop = 8;
@@ -56,23 +56,24 @@ DdlWorker::~DdlWorker() {
 
 void DdlWorker::Wake() {
   const absl::MutexLock lock(&mutex_);
-  woken_ = true;
+  ++wakes_;
   wake_.Notify();
 }
 
 void DdlWorker::Work() {
   SetThreadName("arm-ddl");
+  uint64_t seen = 0;
   while (true) {
     {
       const int64_t retry_ns = MonotonicAfter(kRetryAfter);
       const absl::MutexLock lock(&mutex_);
-      while (!woken_ && !stopping_ && MonotonicNs() < retry_ns) wake_.Until(&mutex_, retry_ns);
+      while (wakes_ == seen && !stopping_ && MonotonicNs() < retry_ns) wake_.Until(&mutex_, retry_ns);
       if (stopping_) return;
-      woken_ = false;
+      seen = wakes_;
     }
     RunOnce();
     CallListeners();
-    // Changes that are asked for meanwhile are made in one round.
+    // Deletions that are asked for meanwhile are made in one round.
     GiveWay(kRoundPause);
   }
 }
@@ -116,8 +117,16 @@ void DdlWorker::GiveWay(absl::Duration pause) {
   const uint64_t writes = db_->client_writes();
   if (writes_seen_.exchange(writes) == writes) return;
   const int64_t until_ns = MonotonicAfter(std::min(pause, kPauseMax));
-  const absl::MutexLock lock(&mutex_);
-  while (!stopping_ && MonotonicNs() < until_ns) wake_.Until(&mutex_, until_ns);
+  uint64_t seen = 0;
+  while (true) {
+    {
+      const absl::MutexLock lock(&mutex_);
+      while (wakes_ == seen && !stopping_ && MonotonicNs() < until_ns) wake_.Until(&mutex_, until_ns);
+      if (stopping_ || MonotonicNs() >= until_ns) return;
+      seen = wakes_;
+    }
+    ChangeTables(model::TableState::kCreating);
+  }
 }
 
 void DdlWorker::ChangeTables(model::TableState state) {

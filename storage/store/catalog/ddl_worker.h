@@ -56,7 +56,8 @@ class DdlWorker {
  private:
   void Work();
   void CallListeners();
-  // Pauses if clients have written since the last call.
+  // Pauses if clients have written since the last call. Tables are created meanwhile: that costs writers nothing, and
+  // the clients that create them wait for it.
   void GiveWay(absl::Duration pause);
   // Drops families in small groups. An error leaves some of them.
   absl::Status Drop(const std::vector<std::string>& families);
@@ -70,7 +71,7 @@ class DdlWorker {
   std::atomic<uint64_t> writes_seen_ = 0;
   absl::Mutex mutex_;
   MonotonicWait wake_;
-  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
+  uint64_t wakes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Mutex listener_mutex_;
   std::map<const void*, std::function<void()>> listeners_ ABSL_GUARDED_BY(listener_mutex_);

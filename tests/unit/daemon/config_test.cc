@@ -239,6 +239,8 @@ constexpr FlagCase kRefused[] = {
      "must be between 1ms and 1h"},
     {[](RawConfig* c) { c->describe_wait = absl::Seconds(-1); }, "--describe_wait=-1s", "must be between 0 and 20s"},
     {[](RawConfig* c) { c->describe_wait = absl::Seconds(21); }, "--describe_wait=21s", "must be between 0 and 20s"},
+    {[](RawConfig* c) { c->table_wait = absl::Seconds(-1); }, "--table_wait=-1s", "must be between 0 and 20s"},
+    {[](RawConfig* c) { c->table_wait = absl::Seconds(21); }, "--table_wait=21s", "must be between 0 and 20s"},
     {[](RawConfig* c) { c->index_updates = "sync"; }, "--index_updates=sync", "must be with_item or logged"},
     {[](RawConfig* c) { c->index_reads = "strong"; }, "--index_reads=strong", "must be eventual or settled"},
     {[](RawConfig* c) { c->index_read_wait = absl::ZeroDuration(); }, "--index_read_wait=0",

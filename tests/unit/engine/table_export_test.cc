@@ -72,7 +72,9 @@ TEST(TableExport, ShowsTheMomentWhenItWasOpened) {
 }
 
 TEST(TableExport, ATableThatIsDeletedMeanwhileIsExportedToItsEnd) {
-  TestEngine engine;
+  EngineOptions options;
+  options.table_wait = absl::ZeroDuration();  // the export holds the table
+  TestEngine engine(store::Durability::kOs, options);
   MakeTable(engine);
   Opened exported = Open(engine);
   ASSERT_TRUE(engine.DeleteTable(kTable).ok());

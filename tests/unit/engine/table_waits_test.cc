@@ -1,4 +1,4 @@
-// DescribeTable and CreateTable wait for the end of a table's creation or deletion.
+// CreateTable, DeleteTable and DescribeTable wait for the end of a table's creation or deletion.
 
 #include <memory>
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace armature::engine::table_waits_test {
 
-EngineOptions Waiting(absl::Duration describe_wait) {
+EngineOptions Waiting(absl::Duration wait) {
   EngineOptions options;
-  options.describe_wait = describe_wait;
+  options.describe_wait = wait;
+  options.table_wait = wait;
   return options;
 }
 
 class TableWaitsTest : public testing::Test {
  protected:
-  explicit TableWaitsTest(absl::Duration describe_wait = kPatience)
-      : engine_(store::Durability::kOs, Waiting(describe_wait)) {}
+  explicit TableWaitsTest(absl::Duration wait = kPatience) : engine_(store::Durability::kOs, Waiting(wait)) {}
 
   absl::StatusOr<TableDescription> Create(const std::string& name) {
     Answer<TableDescription> answer;
@@ -41,7 +41,7 @@ class TableWaitsTest : public testing::Test {
   std::shared_ptr<const store::CatalogSnapshot> HoldDeleted(const std::string& name) {
     EXPECT_TRUE(engine_.CreateTable(PlainTable(name)).ok());
     std::shared_ptr<const store::CatalogSnapshot> held = engine_.database().catalog();
-    EXPECT_EQ(engine_.DeleteTable(name)->descriptor.state, model::TableState::kDeleting);
+    EXPECT_EQ(engine_.database().DeleteTable(name)->state, model::TableState::kDeleting);
     return held;
   }
 
@@ -56,6 +56,46 @@ TEST_F(TableWaitsTest, TheFirstDescriptionOfANewTableIsActive) {
     ASSERT_TRUE(described.ok()) << described.status();
     ASSERT_EQ(described->descriptor.state, model::TableState::kActive);
   }
+}
+
+TEST_F(TableWaitsTest, ATableCanBeUsedWhenItsCreationIsAnswered) {
+  for (int i = 0; i < 50; ++i) {
+    const std::string name = Cat("used", i);
+    ASSERT_EQ(Create(name)->descriptor.state, model::TableState::kCreating);
+    ASSERT_TRUE(engine_.Put(WriteTo(name, PlainItem("p", "1"))).ok());
+    ASSERT_EQ(engine_.database().catalog()->Find(name)->descriptor.state, model::TableState::kActive);
+  }
+}
+
+TEST_F(TableWaitsTest, ATableIsGoneWhenItsDeletionIsAnswered) {
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(Create("again").ok()) << i;
+    ASSERT_TRUE(engine_.Put(WriteTo("again", PlainItem("p", "1"))).ok());
+    ASSERT_EQ(engine_.DeleteTable("again")->descriptor.state, model::TableState::kDeleting);
+    ASSERT_EQ(engine_.database().catalog()->Find("again"), nullptr);
+  }
+}
+
+TEST_F(TableWaitsTest, ADeletionIsAnsweredWhenNobodyHoldsTheTable) {
+  ASSERT_TRUE(Create("held").ok());
+  std::shared_ptr<const store::CatalogSnapshot> held = engine_.database().catalog();
+  Answer<TableDescription> deleted;
+  engine_->DeleteTable("held", deleted.Catch());
+  ASSERT_TRUE(TestEngine::WaitUntil([&] {
+                return engine_.database().catalog()->Find("held")->descriptor.state == model::TableState::kDeleting;
+              }).ok());
+  EXPECT_FALSE(deleted.IsThere());
+  held.reset();
+  EXPECT_EQ(deleted.Take()->descriptor.state, model::TableState::kDeleting);
+}
+
+TEST_F(TableWaitsTest, ADeletionLeavesItsClientHalfOfTheTime) {
+  ASSERT_TRUE(Create("held").ok());
+  const std::shared_ptr<const store::CatalogSnapshot> held = engine_.database().catalog();
+  Answer<TableDescription> deleted;
+  engine_->DeleteTable("held", deleted.Catch(), Deadline::After(absl::Milliseconds(50)));
+  EXPECT_EQ(deleted.Take()->descriptor.state, model::TableState::kDeleting);
+  EXPECT_NE(engine_.database().catalog()->Find("held"), nullptr);
 }
 
 TEST_F(TableWaitsTest, ADescriptionLeavesItsClientHalfOfTheTime) {
@@ -149,6 +189,13 @@ TEST_F(ShortTableWaitsTest, WaitsAreBounded) {
   const std::shared_ptr<const store::CatalogSnapshot> held = HoldDeleted("held");
   EXPECT_EQ(engine_.Describe("held")->descriptor.state, model::TableState::kDeleting);
   EXPECT_EQ(ErrorNameOf(StartCreate("held").Take().status()), "ResourceInUseException");
+}
+
+TEST_F(ShortTableWaitsTest, ADeletionIsAnsweredWhileTheTableIsHeld) {
+  ASSERT_TRUE(engine_.CreateTable(PlainTable("held")).ok());
+  const std::shared_ptr<const store::CatalogSnapshot> held = engine_.database().catalog();
+  EXPECT_EQ(engine_.DeleteTable("held")->descriptor.state, model::TableState::kDeleting);
+  EXPECT_NE(engine_.database().catalog()->Find("held"), nullptr);
 }
 
 // A wait of a request that nobody ended must not outlive the engine.
