@@ -31,35 +31,27 @@ absl::Status PlainError(const absl::Status& status) {
   return absl::InvalidArgumentError(status.message().empty() ? "it is not a JSON object" : status.message());
 }
 
-// The value of the member "Item", if the document has no other member.
-absl::StatusOr<std::optional<JsonValue>> WrappedItem(JsonValue root) {
+// The value of the member "Item".
+absl::StatusOr<JsonValue> WrappedItem(JsonValue root) {
   std::optional<JsonValue> wrapped;
-  int64_t members = 0;
   ARM_RETURN_IF_ERROR(ReadMap(root, "AttributeValue", [&](std::string_view name, JsonValue value) {
     if (name == kItemMember) wrapped = value;
-    ++members;
     return absl::OkStatus();
   }));
-  if (members != 1) wrapped.reset();
-  return wrapped;
+  if (!wrapped.has_value()) return absl::InvalidArgumentError("the record has no member Item");
+  return *wrapped;
 }
 
 }  // namespace
 
-// No valid item has both readings: the values of one would be the types of the other.
-absl::Status ItemFromJson(std::string* line, std::string* wire) {
-  line->reserve(line->size() + kParserPadding);
-  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(*line);
+absl::Status ItemFromJson(std::string* record, std::string* wire) {
+  record->reserve(record->size() + kParserPadding);
+  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(*record);
   if (!document.ok()) return PlainError(document.status());
-  const absl::StatusOr<std::optional<JsonValue>> wrapped = WrappedItem(document->root());
+  const absl::StatusOr<JsonValue> wrapped = WrappedItem(document->root());
   if (!wrapped.ok()) return PlainError(wrapped.status());
-  if (!wrapped->has_value()) {
-    const absl::Status bare = ReadItem(document->root(), wire);
-    return bare.ok() ? bare : PlainError(bare);
-  }
-  const absl::Status inner = ReadItem(**wrapped, wire);
-  if (inner.ok() || ReadItem(document->root(), wire).ok()) return absl::OkStatus();
-  return PlainError(inner);
+  const absl::Status read = ReadItem(*wrapped, wire);
+  return read.ok() ? read : PlainError(read);
 }
 
 absl::Status ItemFromCells(const std::vector<CsvColumn>& columns, const std::vector<std::string>& cells,

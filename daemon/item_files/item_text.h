@@ -14,8 +14,9 @@
 
 namespace armature::daemon {
 
-// Reads an item in its documented JSON form, bare or as {"Item": {...}}. `line` gets capacity for the parser.
-absl::Status ItemFromJson(std::string* line, std::string* wire);
+// Reads a record, {"Item": {...}} with the item in its documented JSON form. Other members are ignored. `record` gets
+// capacity for the parser.
+absl::Status ItemFromJson(std::string* record, std::string* wire);
 
 // A column of a CSV file.
 struct CsvColumn {

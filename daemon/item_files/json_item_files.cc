@@ -1,7 +1,7 @@
 #include "daemon/item_files/json_item_files.h"
 
+#include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <set>
 #include <utility>
 #include <vector>
@@ -59,9 +59,38 @@ absl::Status CheckOptions(const ItemFileOptions& options) {
   return absl::OkStatus();
 }
 
+// The byte order mark of a file.
+constexpr std::string_view kMark = "\xEF\xBB\xBF";
+
+// Takes the first of the JSON objects that follow each other on a line, with the blanks around it. A text that is no
+// whole object is taken with all that follows, because it is unknown where it was meant to end.
+std::string_view TakeJsonRecord(std::string_view* rest) {
+  const std::string_view line = *rest;
+  constexpr std::string_view kBlanks = " \t\r";
+  size_t depth = 0;
+  bool is_quoted = false;
+  size_t i = std::min(line.find_first_not_of(kBlanks), line.size());
+  const bool is_object = i < line.size() && line[i] == '{';
+  for (; is_object && i < line.size(); ++i) {
+    const char c = line[i];
+    if (is_quoted && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      is_quoted = !is_quoted;
+    } else if (!is_quoted && (c == '{' || c == '[')) {
+      ++depth;
+    } else if (!is_quoted && (c == '}' || c == ']') && --depth == 0) {
+      const size_t end = std::min(line.find_first_not_of(kBlanks, i + 1), line.size());
+      rest->remove_prefix(end);
+      return line.substr(0, end);
+    }
+  }
+  *rest = {};
+  return line;
+}
+
 // The text of a record without byte order mark and last line break.
 std::string_view BareText(std::string_view text, bool is_first) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
   if (is_first && text.starts_with(kMark)) text.remove_prefix(kMark.size());
   if (text.ends_with('\n')) text.remove_suffix(1);
   if (text.ends_with('\r')) text.remove_suffix(1);
@@ -94,39 +123,47 @@ class Reader final : public engine::ItemFileReader {
 
   absl::StatusOr<bool> Next(ItemFileRecord* record) override {
     bool is_first = false;
-    do {
-      is_first = text_->position().offset == 0;
+    while (rest_.empty()) {
+      const files::TextPosition before = text_->position();
+      is_first = before.offset == 0;
       if (options_.format == ItemFileFormat::kCsv) text_->Keep();
       ARM_ASSIGN_OR_RETURN(const bool has_line, text_->Next(&line_));
       if (!has_line) return false;
-    } while (IsBlank(line_));
+      if (IsBlank(line_)) continue;
+      if (options_.format == ItemFileFormat::kCsv) return ReadCsv(is_first, record);
+      // The mark at the begin of a file is no text of its line.
+      within_ = is_first && text_->has_mark() ? files::LineReader::Behind(before, kMark) : before;
+      rest_ = line_;
+    }
+    const std::string_view text = TakeJsonRecord(&rest_);
+    within_ = files::LineReader::Behind(within_, text);
     record->line = text_->position().line;
+    record->text = std::string(Sv(absl::StripAsciiWhitespace(Av(text))));
+    std::string json = record->text;
     std::string wire;
-    absl::Status status;
-    if (options_.format == ItemFileFormat::kJsonLines) {
-      status = ItemFromJson(&line_, &wire);
-      record->text = BareText(line_, /*is_first=*/false);
-    } else {
-      ARM_ASSIGN_OR_RETURN(status, ReadCells());
-      record->text = BareText(text_->kept(), is_first);
-      if (status.ok()) status = ItemFromCells(columns_, splitter_.cells(), &wire);
-    }
-    if (status.ok()) {
-      record->item = std::move(wire);
-    } else {
-      record->item = std::move(status);
-    }
+    absl::Status status = ItemFromJson(&json, &wire);
+    record->item = status.ok() ? absl::StatusOr<std::string>(std::move(wire)) : std::move(status);
     return true;
   }
 
   ItemFilePosition position() const override {
-    const files::TextPosition position = text_->position();
+    const files::TextPosition position = rest_.empty() ? text_->position() : within_;
     return {.offset = position.offset, .line = position.line, .checksum = position.checksum};
   }
 
   int64_t bytes_read() const override { return text_->file_bytes_read(); }
 
  private:
+  absl::StatusOr<bool> ReadCsv(bool is_first, ItemFileRecord* record) {
+    record->line = text_->position().line;
+    ARM_ASSIGN_OR_RETURN(absl::Status status, ReadCells());
+    record->text = BareText(text_->kept(), is_first);
+    std::string wire;
+    if (status.ok()) status = ItemFromCells(columns_, splitter_.cells(), &wire);
+    record->item = status.ok() ? absl::StatusOr<std::string>(std::move(wire)) : std::move(status);
+    return true;
+  }
+
   absl::Status Wrong(std::string_view what) const { return absl::DataLossError(Cat(path_, ": ", what)); }
 
   // A line of delimiters is a record, even if they are blanks.
@@ -177,19 +214,25 @@ class Reader final : public engine::ItemFileReader {
   files::CsvSplitter splitter_;
   std::vector<CsvColumn> columns_;
   std::string line_;
+  std::string_view rest_;       // of `line_`, with the records that were not read yet
+  files::TextPosition within_;  // before `rest_`
 };
 
+files::OutputDirectory DirectoryOf(const engine::ItemFileTarget& target) {
+  return {target.directory, target.directory_path};
+}
+
 // Finishes the file and makes its name durable.
-absl::StatusOr<Finished> FinishDurably(files::OutputFile* file, const std::string& path) {
+absl::StatusOr<Finished> FinishDurably(files::OutputFile* file, const files::OutputDirectory& directory) {
   ARM_ASSIGN_OR_RETURN(files::OutputFile::Finished done, file->Finish());
-  ARM_RETURN_IF_ERROR(files::SyncDirectory(std::filesystem::path(path).parent_path()));
+  ARM_RETURN_IF_ERROR(files::SyncDirectory(directory));
   return Finished{.bytes = done.bytes, .md5_base64 = std::move(done.md5_base64), .sha256_hex = std::move(done.sha256)};
 }
 
 class Writer final : public engine::ItemFileWriter {
  public:
-  Writer(std::string path, ItemFileFormat format, std::unique_ptr<files::OutputFile> file)
-      : path_(std::move(path)), format_(format), file_(std::move(file)) {}
+  Writer(files::OutputDirectory directory, ItemFileFormat format, std::unique_ptr<files::OutputFile> file)
+      : directory_(std::move(directory)), format_(format), file_(std::move(file)) {}
 
   absl::Status Append(std::string_view item) override {
     if (format_ != ItemFileFormat::kJsonLines) return absl::FailedPreconditionError("CSV cannot hold all items");
@@ -205,7 +248,7 @@ class Writer final : public engine::ItemFileWriter {
   int64_t bytes() const override { return file_->bytes(); }
 
   absl::StatusOr<Finished> Finish() override {
-    ARM_ASSIGN_OR_RETURN(Finished finished, FinishDurably(file_.get(), path_));
+    ARM_ASSIGN_OR_RETURN(Finished finished, FinishDurably(file_.get(), directory_));
     finished.items = items_;
     return finished;
   }
@@ -216,7 +259,7 @@ class Writer final : public engine::ItemFileWriter {
     return file_->Write("\n");
   }
 
-  const std::string path_;
+  const files::OutputDirectory directory_;
   const ItemFileFormat format_;
   const std::unique_ptr<files::OutputFile> file_;
   JsonWriter json_;
@@ -226,30 +269,34 @@ class Writer final : public engine::ItemFileWriter {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<engine::ItemFileReader>> JsonItemFiles::OpenReader(
-    const std::string& path, const ItemFileOptions& options) const {
+    engine::ItemFileSource source, const ItemFileOptions& options) const {
   ARM_RETURN_IF_ERROR(CheckOptions(options));
   ARM_ASSIGN_OR_RETURN(std::unique_ptr<files::LineReader> text,
-                       files::LineReader::Open(path, {.input = {.compression = CompressionOf(options.compression),
-                                                                .regular_only = true,
-                                                                .is_stopped = options.is_stopped},
-                                                      .line_bytes_max = kItemLineBytesMax}));
-  auto reader = std::make_unique<Reader>(path, options, std::move(text));
+                       files::LineReader::Use(std::move(source.file), source.path,
+                                              {.input = {.compression = CompressionOf(options.compression),
+                                                         .regular_only = true,
+                                                         .is_stopped = options.is_stopped},
+                                               .line_bytes_max = kItemLineBytesMax}));
+  auto reader = std::make_unique<Reader>(source.path, options, std::move(text));
   ARM_RETURN_IF_ERROR(reader->Begin());
   return reader;
 }
 
 absl::StatusOr<std::unique_ptr<engine::ItemFileWriter>> JsonItemFiles::CreateWriter(
-    const std::string& path, const ItemFileOptions& options) const {
-  ARM_ASSIGN_OR_RETURN(std::unique_ptr<files::OutputFile> file,
-                       files::OutputFile::Create(path, CompressionOf(options.compression), kPrivateFile));
-  return std::make_unique<Writer>(path, options.format, std::move(file));
+    const engine::ItemFileTarget& target, const ItemFileOptions& options) const {
+  ARM_ASSIGN_OR_RETURN(
+      std::unique_ptr<files::OutputFile> file,
+      files::OutputFile::Create(DirectoryOf(target), target.name, CompressionOf(options.compression), kPrivateFile));
+  return std::make_unique<Writer>(DirectoryOf(target), options.format, std::move(file));
 }
 
-absl::StatusOr<Finished> JsonItemFiles::WriteTextFile(const std::string& path, std::string_view text) const {
-  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<files::OutputFile> file,
-                       files::OutputFile::Create(path, files::Compression::kNone, kPrivateFile));
+absl::StatusOr<Finished> JsonItemFiles::WriteTextFile(const engine::ItemFileTarget& target,
+                                                      std::string_view text) const {
+  ARM_ASSIGN_OR_RETURN(
+      const std::unique_ptr<files::OutputFile> file,
+      files::OutputFile::Create(DirectoryOf(target), target.name, files::Compression::kNone, kPrivateFile));
   ARM_RETURN_IF_ERROR(file->Write(text));
-  return FinishDurably(file.get(), path);
+  return FinishDurably(file.get(), DirectoryOf(target));
 }
 
 }  // namespace armature::daemon

@@ -20,10 +20,10 @@ inline constexpr size_t kItemLineBytesMax = 24 << 20;
 class JsonItemFiles final : public engine::ItemFiles {
  public:
   absl::StatusOr<std::unique_ptr<engine::ItemFileReader>> OpenReader(
-      const std::string& path, const engine::ItemFileOptions& options) const override;
+      engine::ItemFileSource source, const engine::ItemFileOptions& options) const override;
   absl::StatusOr<std::unique_ptr<engine::ItemFileWriter>> CreateWriter(
-      const std::string& path, const engine::ItemFileOptions& options) const override;
-  absl::StatusOr<engine::ItemFileWriter::Finished> WriteTextFile(const std::string& path,
+      const engine::ItemFileTarget& target, const engine::ItemFileOptions& options) const override;
+  absl::StatusOr<engine::ItemFileWriter::Finished> WriteTextFile(const engine::ItemFileTarget& target,
                                                                  std::string_view text) const override;
 };
 

@@ -71,7 +71,7 @@ class ErrorFiles {
   // Errors end the job: also if nothing fails, the bucket must exist.
   absl::Status Open() {
     const model::TransferPlace& place = *job_->record().output;
-    const absl::StatusOr<std::string> bucket = FindBucket(job_->options().export_directory, place.bucket);
+    const absl::StatusOr<DirectoryPtr> bucket = FindBucket(job_->options().export_directory, place.bucket);
     if (absl::IsNotFound(bucket.status())) return NoSuchBucketFailure(place.bucket);
     ARM_RETURN_IF_ERROR(bucket.status());
     bucket_ = *bucket;
@@ -84,9 +84,9 @@ class ErrorFiles {
   absl::Status Add(const PutRecord& record, const absl::Status& reason) {
     if (!job_->record().writes_errors) return absl::OkStatus();
     if (writer_ == nullptr) {
-      ARM_ASSIGN_OR_RETURN(const std::string directory, MakeDirectories(bucket_, path_));
+      ARM_ASSIGN_OR_RETURN(directory_, MakeDirectories(bucket_, path_));
       const std::string name = absl::StrFormat("%06d.json", job_->record().progress.output_files + 1);
-      ARM_ASSIGN_OR_RETURN(writer_, job_->files().CreateWriter(Cat(directory, "/", name), ItemFileOptions()));
+      ARM_ASSIGN_OR_RETURN(writer_, job_->files().CreateWriter(TargetIn(*directory_, name), ItemFileOptions()));
       due_ns_ = MonotonicAfter(kErrorFileAge);
     }
     JsonText line;
@@ -113,8 +113,9 @@ class ErrorFiles {
 
  private:
   TransferJob* const job_;
-  std::string bucket_;
+  DirectoryPtr bucket_;
   std::string path_;
+  DirectoryPtr directory_;  // of the file that is being written
   std::unique_ptr<ItemFileWriter> writer_;
   int64_t due_ns_ = 0;
 };
@@ -127,6 +128,10 @@ class BulkPutter {
     ARM_RETURN_IF_ERROR(errors_.Open());
     ARM_RETURN_IF_ERROR(CheckTable());
     ARM_RETURN_IF_ERROR(input_.Open({}));
+    // A mistyped prefix must not look as if its items were in the table.
+    if (!input_.has_files()) {
+      return JobFailure("S3NoSuchKey", Cat("No file begins with the prefix \"", record_.input->place.prefix, "\""));
+    }
     ARM_RETURN_IF_ERROR(job_->Save());
     const absl::Status put = PutAll();
     // The place is recorded, however the job ends.

@@ -1,8 +1,5 @@
 #include "engine/transfer/export_job.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <memory>
 #include <random>
 #include <string>
@@ -49,7 +46,7 @@ class Exporter {
     ARM_RETURN_IF_ERROR(OpenDirectory());
     ARM_RETURN_IF_ERROR(TakeSnapshot());
     ARM_RETURN_IF_ERROR(job_->Save());
-    ARM_RETURN_IF_ERROR(job_->files().WriteTextFile(Cat(directory_, "/_started"), "").status());
+    ARM_RETURN_IF_ERROR(job_->files().WriteTextFile(TargetIn(*directory_, "_started"), "").status());
     ARM_RETURN_IF_ERROR(WriteItems());
     snapshot_.reset();
     lease_.reset();
@@ -59,18 +56,17 @@ class Exporter {
  private:
   absl::Status OpenDirectory() {
     const model::TransferPlace& place = *record_.output;
-    const absl::StatusOr<std::string> bucket = FindBucket(job_->options().export_directory, place.bucket);
+    const absl::StatusOr<DirectoryPtr> bucket = FindBucket(job_->options().export_directory, place.bucket);
     if (absl::IsNotFound(bucket.status())) return NoSuchBucketFailure(place.bucket);
     ARM_RETURN_IF_ERROR(bucket.status());
     std::string_view prefix = place.prefix;
     if (prefix.ends_with('/')) prefix.remove_suffix(1);
     prefix_ = Cat(prefix, prefix.empty() ? "" : "/", "AWSDynamoDB/", TransferIdOf(record_.arn));
     ARM_ASSIGN_OR_RETURN(directory_, MakeDirectories(*bucket, prefix_));
-    ARM_ASSIGN_OR_RETURN(const std::string data, MakeDirectories(directory_, "data"));
+    ARM_ASSIGN_OR_RETURN(data_, MakeDirectories(directory_, "data"));
     // Files of a run before a restart; first the one that says that the others are whole.
-    const std::string summary = Cat(directory_, "/manifest-summary.json");
-    if (unlink(summary.c_str()) != 0 && errno != ENOENT) return absl::UnavailableError(Cat("cannot remove ", summary));
-    return RemoveFiles(data);
+    ARM_RETURN_IF_ERROR(RemoveFile(*directory_, "manifest-summary.json"));
+    return RemoveFiles(*data_);
   }
 
   absl::Status TakeSnapshot() {
@@ -120,7 +116,7 @@ class Exporter {
     files_.push_back({Cat(prefix_, "/data/", name, ".json.gz"), {}});
     ItemFileOptions options;
     options.compression = FileCompression::kGzip;
-    ARM_ASSIGN_OR_RETURN(writer_, job_->files().CreateWriter(Cat(directory_, "/data/", name, ".json.gz"), options));
+    ARM_ASSIGN_OR_RETURN(writer_, job_->files().CreateWriter(TargetIn(*data_, Cat(name, ".json.gz")), options));
     return absl::OkStatus();
   }
 
@@ -134,9 +130,9 @@ class Exporter {
 
   // Writes a file of the manifest, and its checksum beside it.
   absl::Status WriteWithChecksum(std::string_view name, std::string_view text) {
-    const std::string path = Cat(directory_, "/", name);
-    ARM_ASSIGN_OR_RETURN(const ItemFileWriter::Finished written, job_->files().WriteTextFile(Cat(path, ".json"), text));
-    return job_->files().WriteTextFile(Cat(path, ".md5"), written.md5_base64).status();
+    ARM_ASSIGN_OR_RETURN(const ItemFileWriter::Finished written,
+                         job_->files().WriteTextFile(TargetIn(*directory_, Cat(name, ".json")), text));
+    return job_->files().WriteTextFile(TargetIn(*directory_, Cat(name, ".md5")), written.md5_base64).status();
   }
 
   absl::Status WriteManifest() {
@@ -177,8 +173,9 @@ class Exporter {
   TransferJob* const job_;
   Parts* const parts_;
   model::TransferRecord& record_;
-  std::string prefix_;     // of this export, below the bucket
-  std::string directory_;  // the same as a path
+  std::string prefix_;      // of this export, below the bucket
+  DirectoryPtr directory_;  // the same
+  DirectoryPtr data_;       // of the data files
   // The rows stay on disk even if the table is deleted. The snapshot is destroyed first.
   std::shared_ptr<const store::FamilyLease> lease_;
   std::unique_ptr<const store::KeyspaceSnapshot> snapshot_;

@@ -184,9 +184,17 @@ absl::Status DeleteImported(TransferJob* job) {
 
 absl::Status RunImport(TransferJob* job) {
   const absl::Status imported = Importer(job).Run();
-  if (imported.ok() || job->is_stopped()) return imported;
-  ARM_RETURN_IF_ERROR(DeleteImported(job));
-  return imported;
+  if (!imported.ok()) {
+    if (job->is_stopped()) return imported;
+    ARM_RETURN_IF_ERROR(DeleteImported(job));
+    return imported;
+  }
+  // The table stays, with the items that are good. Source: imports of the original service, captured in 2026.
+  const model::TransferProgress& progress = job->record().progress;
+  if (progress.failed == 0) return absl::OkStatus();
+  return JobFailure("ItemValidationError",
+                    Cat("Some of the items failed validation checks: ", progress.failed, " of ", progress.items,
+                        " records. The first ones are in the log of the server"));
 }
 
 }  // namespace armature::engine

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "storage/base/file_descriptor.h"
 
 namespace armature::engine {
 
@@ -21,7 +22,7 @@ enum class ItemFileFormat { kJsonLines, kCsv };
 enum class FileCompression { kNone, kGzip, kZstd };
 
 struct ItemFileOptions {
-  // kJsonLines: an item in the documented JSON form on each line, as {"Item": {...}}.
+  // kJsonLines: items in the documented JSON form as {"Item": {...}}, one or more on each line.
   ItemFileFormat format = ItemFileFormat::kJsonLines;
   FileCompression compression = FileCompression::kNone;
   // For CSV. Names of the attributes; empty: the first line of the file has them.
@@ -36,7 +37,7 @@ struct ItemFileOptions {
 // A position between two records of a file, from which another reader can continue. Stored with the progress of a job.
 struct ItemFilePosition {
   int64_t offset = 0;     // bytes of the uncompressed text before it
-  int64_t line = 0;       // number of lines before it
+  int64_t line = 0;       // number of whole lines before it
   uint32_t checksum = 0;  // of these bytes, so that a changed file is noticed
 
   bool operator==(const ItemFilePosition&) const = default;
@@ -50,7 +51,7 @@ struct ItemFileRecord {
   int64_t line = 0;  // its first line, counted from 1
 };
 
-// Not thread-safe. Holds at most one record and a buffer in memory. Errors: UNAVAILABLE, DATA_LOSS or NOT_FOUND with a
+// Not thread-safe. Holds at most one record and a buffer in memory. Errors: UNAVAILABLE, or DATA_LOSS with a
 // text that names the file, if nothing more can be read. DATA_LOSS: the content is wrong, for example truncated
 // compressed data, a line longer than any item, or a malformed first line of CSV.
 class ItemFileReader {
@@ -84,16 +85,29 @@ class ItemFileWriter {
   virtual absl::StatusOr<Finished> Finish() = 0;
 };
 
-// Thread-safe.
+// A regular file that is open, at its begin.
+struct ItemFileSource {
+  FileDescriptor file;
+  std::string path;  // for messages
+};
+
+// The place of a new file.
+struct ItemFileTarget {
+  int directory = -1;          // descriptor of its directory, which must stay open as long as the file is written
+  std::string directory_path;  // for messages
+  std::string name;
+};
+
+// Paths are resolved by the caller, who knows which of them may be followed. Thread-safe.
 class ItemFiles {
  public:
   virtual ~ItemFiles() = default;
-  virtual absl::StatusOr<std::unique_ptr<ItemFileReader>> OpenReader(const std::string& path,
+  virtual absl::StatusOr<std::unique_ptr<ItemFileReader>> OpenReader(ItemFileSource source,
                                                                      const ItemFileOptions& options) const = 0;
-  virtual absl::StatusOr<std::unique_ptr<ItemFileWriter>> CreateWriter(const std::string& path,
+  virtual absl::StatusOr<std::unique_ptr<ItemFileWriter>> CreateWriter(const ItemFileTarget& target,
                                                                        const ItemFileOptions& options) const = 0;
   // Writes a small text file with the same guarantees, for manifests; returns base64 MD5 and size as Finished.
-  virtual absl::StatusOr<ItemFileWriter::Finished> WriteTextFile(const std::string& path,
+  virtual absl::StatusOr<ItemFileWriter::Finished> WriteTextFile(const ItemFileTarget& target,
                                                                  std::string_view text) const = 0;
 };
 

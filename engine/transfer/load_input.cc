@@ -1,9 +1,14 @@
 #include "engine/transfer/load_input.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "engine/transfer/transfer_jobs.h"
+#include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
@@ -22,15 +27,11 @@ FileCompression ToFileCompression(model::TransferCompression compression) {
   return FileCompression::kNone;
 }
 
-absl::Status InputChanged(std::string_view file, std::string_view reason) {
-  return JobFailure("InputChanged", Cat("The file ", file, " has changed since the job began: ", reason));
-}
-
 }  // namespace
 
 absl::Status LoadInput::Open(std::map<std::string, std::string, std::less<>> csv_types) {
   const model::TransferInput& input = *job_->record().input;
-  absl::StatusOr<std::string> bucket = FindBucket(job_->options().import_directory, input.place.bucket);
+  absl::StatusOr<DirectoryPtr> bucket = FindBucket(job_->options().import_directory, input.place.bucket);
   if (absl::IsNotFound(bucket.status())) return NoSuchBucketFailure(input.place.bucket);
   ARM_RETURN_IF_ERROR(bucket.status());
   bucket_ = *std::move(bucket);
@@ -41,32 +42,46 @@ absl::Status LoadInput::Open(std::map<std::string, std::string, std::less<>> csv
   options_.csv_types = std::move(csv_types);
   options_.is_stopped = [job = job_] { return job->is_stopped(); };
   ARM_ASSIGN_OR_RETURN(files_, ListInput(bucket_, input.place.prefix));
-  if (files_.empty()) {
-    return JobFailure("S3NoSuchKey", Cat("No file begins with the prefix \"", input.place.prefix, "\""));
-  }
   model::TransferProgress& progress = job_->record().progress;
-  progress.bytes_total = 0;
-  for (const InputFile& file : files_) progress.bytes_total += file.size;
+  int64_t bytes_total = 0;
+  for (const InputFile& file : files_) bytes_total += file.size;
+  // Files that a restarted job has not read yet have no other trace in its record.
+  if (bytes_total < progress.bytes_total) {
+    return JobFailure("InputChanged", Cat("The input has changed since the job began: it has ", bytes_total,
+                                          " bytes instead of ", progress.bytes_total));
+  }
+  progress.bytes_total = bytes_total;
   return GoTo(progress);
 }
 
 absl::Status LoadInput::GoTo(const model::TransferProgress& progress) {
   while (next_ < files_.size() && files_[next_].name < progress.file) bytes_before_ += files_[next_++].size;
   if (progress.offset == 0) return absl::OkStatus();
-  if (next_ == files_.size() || files_[next_].name != progress.file) return InputChanged(progress.file, "it is gone");
+  if (next_ == files_.size() || files_[next_].name != progress.file) {
+    return InputChangedFailure(progress.file, "it is gone");
+  }
   ARM_RETURN_IF_ERROR(OpenNext());
   const absl::Status skipped = reader_->SkipTo({progress.offset, progress.line, progress.checksum});
-  return absl::IsDataLoss(skipped) ? InputChanged(progress.file, Sv(skipped.message())) : skipped;
+  return absl::IsDataLoss(skipped) ? InputChangedFailure(progress.file, Sv(skipped.message())) : skipped;
 }
 
 absl::Status LoadInput::OpenNext() {
-  ARM_ASSIGN_OR_RETURN(reader_, job_->files().OpenReader(Cat(bucket_, "/", files_[next_].name), options_));
+  const InputFile& next = files_[next_];
+  ARM_ASSIGN_OR_RETURN(FileDescriptor file, OpenInput(bucket_, next));
+  opened_ = FileDescriptor(fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
+  if (!opened_.is_open()) return UnavailableError(Cat("cannot read ", next.name, ": ", std::strerror(errno)));
+  ItemFileSource source{std::move(file), Cat(bucket_->path, "/", next.name)};
+  ARM_ASSIGN_OR_RETURN(reader_, job_->files().OpenReader(std::move(source), options_));
   return absl::OkStatus();
 }
 
-void LoadInput::EndFile() {
+// The records are those of the file only if it is still what it was.
+absl::Status LoadInput::EndFile() {
+  const absl::Status unchanged = CheckInput(opened_, files_[next_]);
   reader_.reset();
+  opened_ = FileDescriptor();
   bytes_before_ += files_[next_++].size;
+  return unchanged;
 }
 
 absl::StatusOr<bool> LoadInput::Next(ItemFileRecord* record) {
@@ -78,8 +93,8 @@ absl::StatusOr<bool> LoadInput::Next(ItemFileRecord* record) {
       if (read.ok() && *read) return true;
       status = read.status();
     }
-    if (!status.ok() && !absl::IsDataLoss(status) && !absl::IsNotFound(status)) return status;
-    EndFile();
+    if (!status.ok() && !absl::IsDataLoss(status)) return status;
+    ARM_RETURN_IF_ERROR(EndFile());
     if (status.ok()) continue;
     *record = ItemFileRecord{.item = absl::InvalidArgumentError(status.message()), .text = "", .line = 0};
     return true;
@@ -99,6 +114,7 @@ void LoadInput::NotePlace(model::TransferProgress* progress) const {
     return;
   }
   // The begin of the next file. Behind the last one, a name that follows its name.
+  if (files_.empty()) return;
   progress->file = next_ < files_.size() ? files_[next_].name : files_.back().name + '\0';
   progress->offset = 0;
   progress->line = 0;

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "engine/transfer/item_files.h"
 #include "engine/transfer/transfer_files.h"
+#include "storage/base/file_descriptor.h"
 #include "storage/model/transfer_record.h"
 
 namespace armature::engine {
@@ -25,11 +26,13 @@ class LoadInput {
  public:
   explicit LoadInput(TransferJob* job) : job_(job) {}
 
-  // Finds the files and goes to the place in the job's record. `csv_types`: see ItemFileOptions. Errors end the job.
+  // Finds the files, which may be none, and goes to the place in the job's record. `csv_types`: see ItemFileOptions.
+  // Errors end the job.
   absl::Status Open(std::map<std::string, std::string, std::less<>> csv_types);
+  bool has_files() const { return !files_.empty(); }
 
   // Reads the next record. False at the end. A file that cannot be read to its end because of its content counts as one
-  // more record, whose item is an error. Errors end the job.
+  // more record, whose item is an error. Errors end the job, also that of a file that has changed since it was found.
   absl::StatusOr<bool> Next(ItemFileRecord* record);
 
   // The file of the last record.
@@ -40,15 +43,16 @@ class LoadInput {
  private:
   absl::Status GoTo(const model::TransferProgress& progress);
   absl::Status OpenNext();
-  void EndFile();
+  absl::Status EndFile();
 
   TransferJob* const job_;
-  std::string bucket_;
+  DirectoryPtr bucket_;
   ItemFileOptions options_;
   std::vector<InputFile> files_;
   size_t next_ = 0;                         // of the files; that of reader_, if there is one
   int64_t bytes_before_ = 0;                // of the files before it
   std::unique_ptr<ItemFileReader> reader_;  // null: the file was not opened yet
+  FileDescriptor opened_;                   // the file that reader_ reads
   std::string file_;
 };
 

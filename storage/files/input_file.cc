@@ -27,6 +27,11 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(const std::string& pa
   return Begin(open(path.c_str(), flags), path, options);
 }
 
+absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Use(FileDescriptor file, const std::string& path,
+                                                          const InputOptions& options) {
+  return Begin(file.Release(), path, options);
+}
+
 absl::StatusOr<std::unique_ptr<InputFile>> InputFile::OpenStandardInput(const InputOptions& options) {
   return Begin(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), "-", options);
 }

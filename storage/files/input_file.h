@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "storage/base/file_descriptor.h"
 #include "storage/files/compression.h"
 #include "storage/files/decoder.h"
 
@@ -34,6 +35,9 @@ class InputFile {
  public:
   // Errors with a text that names the file.
   static absl::StatusOr<std::unique_ptr<InputFile>> Open(const std::string& path, const InputOptions& options);
+  // The same for a file that is open. `path`: for messages.
+  static absl::StatusOr<std::unique_ptr<InputFile>> Use(FileDescriptor file, const std::string& path,
+                                                        const InputOptions& options);
   // Standard input stays open.
   static absl::StatusOr<std::unique_ptr<InputFile>> OpenStandardInput(const InputOptions& options);
   ~InputFile();

@@ -24,6 +24,12 @@ absl::StatusOr<std::unique_ptr<LineReader>> LineReader::Open(const std::string& 
   return std::unique_ptr<LineReader>(new LineReader(path, std::move(input), options.line_bytes_max));
 }
 
+absl::StatusOr<std::unique_ptr<LineReader>> LineReader::Use(FileDescriptor file, const std::string& path,
+                                                            const Options& options) {
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<InputFile> input, InputFile::Use(std::move(file), path, options.input));
+  return std::unique_ptr<LineReader>(new LineReader(path, std::move(input), options.line_bytes_max));
+}
+
 absl::StatusOr<std::unique_ptr<LineReader>> LineReader::OpenStandardInput() {
   ARM_ASSIGN_OR_RETURN(std::unique_ptr<InputFile> input, InputFile::OpenStandardInput({}));
   return std::unique_ptr<LineReader>(new LineReader("-", std::move(input), kLineBytesMax));
@@ -41,6 +47,7 @@ absl::Status LineReader::SkipTo(TextPosition position) {
     if (line.whole == 0) return changed;
     const auto left = static_cast<size_t>(position.offset - position_.offset);
     Take(std::min(left, line.whole));
+    if (left < line.whole && position_ == position) return absl::OkStatus();  // within the line
     ++position_.line;
     if (left >= line.whole) continue;
     // The earlier text ended within this line. Only a line break may have been added to it since.
@@ -79,10 +86,15 @@ absl::StatusOr<LineReader::Extent> LineReader::FindLine() {
   }
 }
 
+TextPosition LineReader::Behind(TextPosition position, std::string_view bytes) {
+  position.checksum =
+      static_cast<uint32_t>(crc32_z(position.checksum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+  position.offset += static_cast<int64_t>(bytes.size());
+  return position;
+}
+
 void LineReader::Take(size_t bytes) {
-  position_.checksum = static_cast<uint32_t>(
-      crc32_z(position_.checksum, reinterpret_cast<const Bytef*>(buffer_.data() + begin_), bytes));
-  position_.offset += static_cast<int64_t>(bytes);
+  position_ = Behind(position_, std::string_view(buffer_).substr(begin_, bytes));
   begin_ += bytes;
 }
 
@@ -90,7 +102,10 @@ absl::StatusOr<bool> LineReader::Next(std::string* line) {
   ARM_ASSIGN_OR_RETURN(const Extent found, FindLine());
   if (found.whole == 0) return false;
   std::string_view text(buffer_.data() + begin_, found.text);
-  if (position_.offset == 0 && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (position_.offset == 0 && text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+    has_mark_ = true;
+  }
   line->assign(text);
   Take(found.whole);
   ++position_.line;

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "storage/base/file_descriptor.h"
 #include "storage/files/input_file.h"
 
 namespace armature::files {
@@ -41,19 +42,26 @@ class LineReader {
 
   static absl::StatusOr<std::unique_ptr<LineReader>> Open(const std::string& path, const Options& options);
   static absl::StatusOr<std::unique_ptr<LineReader>> Open(const std::string& path) { return Open(path, Options()); }
+  // A file that is open. `path`: for messages.
+  static absl::StatusOr<std::unique_ptr<LineReader>> Use(FileDescriptor file, const std::string& path,
+                                                         const Options& options);
   // Standard input, which messages call "-".
   static absl::StatusOr<std::unique_ptr<LineReader>> OpenStandardInput();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
-  // Skips to the position of an earlier reader. Errors: also DATA_LOSS if the text before the position has changed.
-  // The text after it may have changed. If the last line had no line break, only a line break may have been added to
-  // it, which is skipped too.
+  // Skips to the position of an earlier reader, or to one within a line, whose `line` does not count that line: the
+  // rest of it is then the next line. Errors: also DATA_LOSS if the text before the position has changed. The text
+  // after it may have changed. If the last line had no line break, only a line break may have been added to it, which
+  // is skipped too.
   absl::Status SkipTo(TextPosition position);
 
   // Reads the next line without its '\n', but with a '\r'. False at the end. Removes a byte order mark from the first
   // line. Errors: also DATA_LOSS if the line is too long.
   absl::StatusOr<bool> Next(std::string* line);
+
+  // `position` moved behind `bytes`, which follow it on its line.
+  static TextPosition Behind(TextPosition position, std::string_view bytes);
 
   // Keeps the text from here on in memory until Release, so that Rewind can return here.
   void Keep();
@@ -62,6 +70,9 @@ class LineReader {
   // Returns to the place of Keep, and releases the text.
   void Rewind();
   void Release() { kept_.reset(); }
+
+  // True if the file begins with a byte order mark, once its first line was read.
+  bool has_mark() const { return has_mark_; }
 
   // The position after the last line. Its `line` is the number of that line, counted from 1.
   TextPosition position() const { return position_; }
@@ -96,6 +107,7 @@ class LineReader {
   std::string buffer_;
   size_t begin_ = 0;  // position of the next byte in `buffer_`
   std::optional<Kept> kept_;
+  bool has_mark_ = false;
   TextPosition position_;
 };
 

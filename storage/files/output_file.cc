@@ -8,20 +8,26 @@
 #include <cstring>
 #include <utility>
 
+#include "storage/base/file_descriptor.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/files/file_error.h"
 
 namespace armature::files {
 
-OutputFile::OutputFile(std::string path, std::unique_ptr<Encoder> encoder, bool with_md5)
-    : path_(std::move(path)), part_path_(Cat(path_, ".part")), encoder_(std::move(encoder)) {
+OutputFile::OutputFile(int directory, std::string name, std::string path, std::unique_ptr<Encoder> encoder,
+                       bool with_md5)
+    : directory_(directory),
+      name_(std::move(name)),
+      part_name_(Cat(name_, ".part")),
+      path_(std::move(path)),
+      encoder_(std::move(encoder)) {
   if (with_md5) md5_.emplace();
 }
 
 OutputFile::~OutputFile() {
   if (fd_ >= 0) close(fd_);
-  if (has_part_) std::remove(part_path_.c_str());
+  if (has_part_) unlinkat(directory_, part_name_.c_str(), 0);
 }
 
 absl::Status OutputFile::Failed(int error) const {
@@ -30,16 +36,28 @@ absl::Status OutputFile::Failed(int error) const {
 
 int OutputFile::Open(mode_t mode) {
   // A new file has no other mode and no other name, such as a link to a file elsewhere.
-  std::remove(part_path_.c_str());
-  fd_ = open(part_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  unlinkat(directory_, part_name_.c_str(), 0);
+  fd_ = openat(directory_, part_name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   has_part_ = fd_ >= 0;
   return has_part_ ? 0 : errno;
 }
 
 absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path, Compression compression,
                                                                const OutputOptions& options) {
+  return Begin(AT_FDCWD, path, path, compression, options);
+}
+
+absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const OutputDirectory& directory,
+                                                               const std::string& name, Compression compression,
+                                                               const OutputOptions& options) {
+  return Begin(directory.fd, name, Cat(directory.path, "/", name), compression, options);
+}
+
+absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Begin(int directory, const std::string& name,
+                                                              const std::string& path, Compression compression,
+                                                              const OutputOptions& options) {
   ARM_ASSIGN_OR_RETURN(std::unique_ptr<Encoder> encoder, MakeEncoder(compression));
-  std::unique_ptr<OutputFile> file(new OutputFile(path, std::move(encoder), options.with_md5));
+  std::unique_ptr<OutputFile> file(new OutputFile(directory, name, path, std::move(encoder), options.with_md5));
   if (const int error = file->Open(options.mode); error != 0) return file->Failed(error);
   return file;
 }
@@ -68,7 +86,7 @@ absl::StatusOr<OutputFile::Finished> OutputFile::Finish() {
   ARM_RETURN_IF_ERROR(Pass("", /*is_last=*/true));
   if (fsync(fd_) != 0) return Failed(errno);
   if (close(std::exchange(fd_, -1)) != 0) return Failed(errno);
-  if (std::rename(part_path_.c_str(), path_.c_str()) != 0) return Failed(errno);
+  if (renameat(directory_, part_name_.c_str(), directory_, name_.c_str()) != 0) return Failed(errno);
   has_part_ = false;
   return Finished{
       .bytes = bytes_, .sha256 = sha256_.Hex(), .md5_base64 = md5_.has_value() ? md5_->Base64() : std::string()};
@@ -76,13 +94,16 @@ absl::StatusOr<OutputFile::Finished> OutputFile::Finish() {
 
 absl::Status SyncDirectory(const std::string& directory) {
   // The parent of a relative path may be the current directory.
-  const int fd = open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // Some file systems cannot sync a directory. Nothing better is possible there.
-  const bool is_synced = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP);
+  const FileDescriptor opened(open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return SyncDirectory(OutputDirectory{opened.get(), directory});
+}
+
+absl::Status SyncDirectory(const OutputDirectory& directory) {
+  // Some file systems cannot sync a directory. Nothing better is possible there. The errno of a directory that could
+  // not be opened is that of the open.
+  if (directory.fd >= 0 && (fsync(directory.fd) == 0 || errno == EINVAL || errno == ENOTSUP)) return absl::OkStatus();
   const int error = errno;
-  if (fd >= 0) close(fd);
-  if (is_synced) return absl::OkStatus();
-  return FileError(error, Cat("cannot make ", directory, " durable: ", std::strerror(error)));
+  return FileError(error, Cat("cannot make ", directory.path, " durable: ", std::strerror(error)));
 }
 
 }  // namespace armature::files

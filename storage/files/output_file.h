@@ -24,6 +24,11 @@ struct OutputOptions {
   bool with_md5 = false;
 };
 
+struct OutputDirectory {
+  int fd = -1;       // it must stay open as long as files of it are written
+  std::string path;  // for messages
+};
+
 // Has the suffix ".part" until Finish, and replaces a file of this name, which an interrupted process may have left.
 // Not thread-safe. Errors name the file: RESOURCE_EXHAUSTED if space, memory or descriptors are lacking, NOT_FOUND
 // without its directory, UNAVAILABLE otherwise. After an error only the destructor may be called.
@@ -34,6 +39,9 @@ class OutputFile {
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path, Compression compression) {
     return Create(path, compression, OutputOptions());
   }
+  // A file `name` in a directory that is open, whatever has the directory's path by now.
+  static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const OutputDirectory& directory, const std::string& name,
+                                                            Compression compression, const OutputOptions& options);
   // Removes the file unless it is finished.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -53,7 +61,10 @@ class OutputFile {
   absl::StatusOr<Finished> Finish();
 
  private:
-  OutputFile(std::string path, std::unique_ptr<Encoder> encoder, bool with_md5);
+  OutputFile(int directory, std::string name, std::string path, std::unique_ptr<Encoder> encoder, bool with_md5);
+  static absl::StatusOr<std::unique_ptr<OutputFile>> Begin(int directory, const std::string& name,
+                                                           const std::string& path, Compression compression,
+                                                           const OutputOptions& options);
   // Opens ".part" as a new file. Returns 0 or errno.
   int Open(mode_t mode);
   // Writes the text through the compression. `is_last`: ends the compressed data.
@@ -61,8 +72,10 @@ class OutputFile {
   absl::Status WriteBytes(std::string_view bytes);
   absl::Status Failed(int error) const;
 
-  const std::string path_;
-  const std::string part_path_;
+  const int directory_;  // the names are relative to it
+  const std::string name_;
+  const std::string part_name_;
+  const std::string path_;  // for messages
   int fd_ = -1;
   const std::unique_ptr<Encoder> encoder_;  // null: no compression
   bool has_part_ = false;                   // the file with the suffix exists
@@ -73,6 +86,7 @@ class OutputFile {
 
 // Makes the names of finished files durable, as far as the file system can.
 absl::Status SyncDirectory(const std::string& directory);
+absl::Status SyncDirectory(const OutputDirectory& directory);
 
 }  // namespace armature::files
 

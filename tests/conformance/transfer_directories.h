@@ -25,6 +25,12 @@ class TransferDirectories {
 no item
 {"Item": {"q": {"S": "without a key"}}}
 )");
+    Write("good/1.json", R"({"Item": {"p": {"S": "a"}}}{"Item": {"p": {"S": "b"}}} {"Item": {"p": {"S": "c"}}}
+{"Item": {"p": {"S": "d"}}}
+)");
+    Write("bare.json", R"({"p": {"S": "a"}}
+{"Item": {"p": {"S": "b"}}}
+)");
     Write("table.csv", "p,n\na,1\nb,2\n");
     Write("semicolon.txt", "a;1\nb;2\nc;3\n");
   }

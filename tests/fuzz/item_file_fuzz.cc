@@ -52,21 +52,25 @@ std::vector<std::string> Rest(ItemFileReader* reader, std::vector<ItemFilePositi
     }
     if (!*has_record) return records;
     Check(reader->position().offset > before.offset, "a record has bytes");
-    Check(record.line > before.line && record.line <= reader->position().line, "a record is among its lines");
+    Check(record.line > before.line && record.line <= reader->position().line + 1, "a record is among its lines");
     Check(static_cast<int64_t>(record.text.size()) <= reader->position().offset - before.offset,
           "a text is in its file");
     records.push_back(Cat(record.line, record.item.ok() ? *record.item : "error", record.text));
   }
 }
 
+engine::ItemFileSource SourceOf(const std::string& path) {
+  return {FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)), path};
+}
+
 void CheckFile(const std::string& path, const ItemFileOptions& options) {
   const daemon::JsonItemFiles files;
-  const auto reader = files.OpenReader(path, options);
+  const auto reader = files.OpenReader(SourceOf(path), options);
   if (!reader.ok()) return;
   std::vector<ItemFilePosition> positions;
   const std::vector<std::string> records = Rest(reader->get(), &positions);
   for (size_t i = 0; i < positions.size(); ++i) {
-    const auto other = files.OpenReader(path, options);
+    const auto other = files.OpenReader(SourceOf(path), options);
     Check(other.ok() && (*other)->SkipTo(positions[i]).ok(), "a position can be found again");
     const std::vector<std::string> rest = Rest(other->get(), nullptr);
     Check(rest.size() + i == records.size() &&

@@ -25,7 +25,8 @@ struct FakeHooks {
 
 class FakeReader final : public ItemFileReader {
  public:
-  FakeReader(const std::string& path, std::shared_ptr<FakeHooks> hooks) : in_(path), hooks_(std::move(hooks)) {}
+  FakeReader(const ItemFileSource& source, std::shared_ptr<FakeHooks> hooks)
+      : in_(Cat("/proc/self/fd/", source.file.get())), hooks_(std::move(hooks)) {}
 
   absl::Status SkipTo(ItemFilePosition position) override {
     std::string line;
@@ -91,21 +92,26 @@ class FakeItemFiles final : public ItemFiles {
  public:
   explicit FakeItemFiles(std::shared_ptr<FakeHooks> hooks) : hooks_(std::move(hooks)) {}
 
-  absl::StatusOr<std::unique_ptr<ItemFileReader>> OpenReader(const std::string& path,
+  absl::StatusOr<std::unique_ptr<ItemFileReader>> OpenReader(ItemFileSource source,
                                                              const ItemFileOptions&) const override {
-    return std::make_unique<FakeReader>(path, hooks_);
+    return std::make_unique<FakeReader>(source, hooks_);
   }
-  absl::StatusOr<std::unique_ptr<ItemFileWriter>> CreateWriter(const std::string& path,
+  absl::StatusOr<std::unique_ptr<ItemFileWriter>> CreateWriter(const ItemFileTarget& target,
                                                                const ItemFileOptions&) const override {
-    return std::make_unique<FakeWriter>(path, hooks_);
+    return std::make_unique<FakeWriter>(PathOf(target), hooks_);
   }
-  absl::StatusOr<ItemFileWriter::Finished> WriteTextFile(const std::string& path,
+  absl::StatusOr<ItemFileWriter::Finished> WriteTextFile(const ItemFileTarget& target,
                                                          std::string_view text) const override {
-    std::ofstream(path) << text;
+    std::ofstream(PathOf(target)) << text;
     return ItemFileWriter::Finished{0, static_cast<int64_t>(text.size()), absl::Base64Escape("md5"), "sha256"};
   }
 
  private:
+  // The directory may have another path by now.
+  static std::string PathOf(const ItemFileTarget& target) {
+    return Cat("/proc/self/fd/", target.directory, "/", target.name);
+  }
+
   const std::shared_ptr<FakeHooks> hooks_;
 };
 

@@ -1,5 +1,6 @@
 #include "daemon/item_files/json_item_files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -40,17 +41,26 @@ std::string Outcome(const ItemFileRecord& record) {
   return record.item.ok() ? JsonOf(*record.item) : Cat("!", Sv(record.item.status().message()));
 }
 
+engine::ItemFileSource SourceOf(const std::string& path) {
+  return {FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)), path};
+}
+
+// A record with this item.
+std::string Record(std::string_view item) { return Cat(R"({"Item":)", item, "}"); }
+
 class ItemFilesTest : public files::FilesTest {
  protected:
+  engine::ItemFileTarget Target(std::string name) const { return {opened_.get(), directory_, std::move(name)}; }
+
   std::unique_ptr<ItemFileReader> Open(const std::string& path, const ItemFileOptions& options = {}) const {
-    absl::StatusOr<std::unique_ptr<ItemFileReader>> reader = files_.OpenReader(path, options);
+    absl::StatusOr<std::unique_ptr<ItemFileReader>> reader = files_.OpenReader(SourceOf(path), options);
     EXPECT_TRUE(reader.ok()) << reader.status();
     return reader.ok() ? *std::move(reader) : nullptr;
   }
 
   // Outcomes of all records; at last the error of the file.
   std::vector<std::string> Outcomes(std::string_view content, const ItemFileOptions& options = {}) const {
-    const auto reader = files_.OpenReader(Write("in", content), options);
+    const auto reader = files_.OpenReader(SourceOf(Write("in", content)), options);
     if (!reader.ok()) return {Cat("file: ", Sv(reader.status().message()))};
     std::vector<std::string> outcomes;
     ItemFileRecord record;
@@ -67,11 +77,12 @@ class ItemFilesTest : public files::FilesTest {
   }
 
   const JsonItemFiles files_;
+  const FileDescriptor opened_{open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 };
 
 // A stored item with this JSON.
 std::string Stored(const JsonItemFiles& files, const std::string& path) {
-  const auto reader = files.OpenReader(path, {});
+  const auto reader = files.OpenReader(SourceOf(path), {});
   ItemFileRecord record;
   EXPECT_TRUE(reader.ok() && *(*reader)->Next(&record) && record.item.ok());
   const auto canonical = codec::CanonicalizeItem(*record.item);
@@ -84,10 +95,10 @@ constexpr char kAllTypes[] =
     R"("map":{"M":{"x":{"NULL":true}}},"n":{"N":"-1.5"},"ns":{"NS":["1","2"]},"ss":{"SS":["a,b"]},"yes":{"BOOL":false}})";
 
 TEST_F(ItemFilesTest, ItemsAreReadAsTheyWereWritten) {
-  const std::string item = Stored(files_, Write("one", kAllTypes));
+  const std::string item = Stored(files_, Write("one", Record(kAllTypes)));
   for (const FileCompression compression : kAll) {
     const ItemFileOptions options = {.compression = compression};
-    const auto writer = files_.CreateWriter(Path("items"), options);
+    const auto writer = files_.CreateWriter(Target("items"), options);
     ASSERT_TRUE(writer.ok()) << writer.status();
     for (int i = 0; i < 3; ++i) ASSERT_TRUE((*writer)->Append(item).ok());
     EXPECT_FALSE(std::filesystem::exists(Path("items")));
@@ -120,8 +131,8 @@ TEST_F(ItemFilesTest, ItemsAreReadAsTheyWereWritten) {
 }
 
 TEST_F(ItemFilesTest, CompactNumbersAreWrittenInFull) {
-  const std::string item = Stored(files_, Write("one", R"({"id":{"N":"1e100"}})"));
-  const auto writer = files_.CreateWriter(Path("items"), {});
+  const std::string item = Stored(files_, Write("one", Record(R"({"id":{"N":"1e100"}})")));
+  const auto writer = files_.CreateWriter(Target("items"), {});
   ASSERT_TRUE(writer.ok() && (*writer)->Append(item).ok() && (*writer)->Finish().ok());
   EXPECT_EQ(Read(Path("items")), Cat(R"({"Item":{"id":{"N":"1)", std::string(100, '0'), "\"}}}\n"));
 }
@@ -130,27 +141,48 @@ TEST_F(ItemFilesTest, CompactNumbersAreWrittenInFull) {
 TEST_F(ItemFilesTest, TheLongestItemIsALine) {
   std::string list;
   for (int i = 0; i < 136'600; ++i) list += Cat(i == 0 ? "" : ",", R"({"N":"1)", std::string(125, '0'), R"("})");
-  const std::string json = Cat(R"({"id":{"L":[)", list, "]}}");
+  const std::string json = Record(Cat(R"({"id":{"L":[)", list, "]}}"));
   ASSERT_GT(json.size(), 18'000'000u);
   EXPECT_GT(model::ApiSize(model::ItemView(Stored(files_, Write("one", json)))), 400u << 10);
 }
 
-TEST_F(ItemFilesTest, ALineIsAnItemBareOrWrapped) {
+TEST_F(ItemFilesTest, ARecordHasAnItem) {
+  const std::string none = "!the record has no member Item";
   EXPECT_THAT(
       Outcomes("{\"id\": {\"S\": \"a\"}}\r\n\n  \n {\"Item\": {\"id\": {\"S\": \"b\"}}} \n"
-               "{\"Item\": {\"S\": \"c\"}}\n{\"Item\": {\"id\": {\"S\": \"d\"}}}\n{}"),
-      ElementsAre(R"({"id":{"S":"a"}})", R"({"id":{"S":"b"}})", R"({"Item":{"S":"c"}})", R"({"id":{"S":"d"}})", "{}"));
+               "{\"Item\": {\"S\": \"c\"}}\n{\"Metadata\": 1, \"Item\": {\"id\": {\"S\": \"d\"}}}\n{}\n{\"Item\": {}}"),
+      ElementsAre(none, R"({"id":{"S":"b"}})", testing::StartsWith("!"), R"({"id":{"S":"d"}})", none, "{}"));
+}
+
+// Source: imports of the original service, captured in 2026.
+TEST_F(ItemFilesTest, ALineMayHaveSeveralRecords) {
+  const std::string a = R"({"id":{"S":"a}\"{"}})";
+  const std::string b = R"({"id":{"L":[{"M":{}}]}})";
+  EXPECT_THAT(Outcomes(Cat(Record(a), Record(b), " \t", Record(a), "\r\n", Record(b), "{}", Record(a), "\n", Record(a),
+                           "x", Record(a), "\n", Record(b), "{", Record(b))),
+              ElementsAre(a, b, a, b, "!the record has no member Item", a, a, testing::StartsWith("!"), b,
+                          testing::StartsWith("!")));
+  const auto reader = Open(Write("in", Cat("\xEF\xBB\xBF\n", Record(a), " ", Record(b), "\n")));
+  ItemFileRecord record;
+  ASSERT_TRUE(*reader->Next(&record));
+  EXPECT_EQ(record.text, Record(a));
+  EXPECT_EQ(record.line, 2);
+  ASSERT_TRUE(*reader->Next(&record));
+  EXPECT_EQ(record.text, Record(b));
+  EXPECT_EQ(record.line, 2);
+  EXPECT_FALSE(*reader->Next(&record));
 }
 
 TEST_F(ItemFilesTest, AMalformedLineIsAnErrorOfItsRecord) {
-  const std::string good = R"({"id":{"S":"a"}})";
+  const std::string item = R"({"id":{"S":"a"}})";
+  const std::string good = Record(item);
   std::string deep = "1";
   for (int i = 0; i < 2000; ++i) deep = Cat("[", deep, "]");
   for (const std::string& bad :
-       {std::string("nonsense"), std::string("[]"), std::string("{\"id\":{\"S\":\"a\"}"), std::string("{\"id\":\"a\"}"),
-        std::string("{\"id\":{\"S\":\"\xFF\"}}"), std::string("{\"id\":{\"B\":\"*\"}}"), Cat("{\"id\":", deep, "}"),
-        std::string("{\"Item\":[]}"), std::string("\0", 1)}) {
-    EXPECT_THAT(Outcomes(Cat(good, "\n", bad, "\n", good)), ElementsAre(good, testing::StartsWith("!"), good)) << bad;
+       {std::string("nonsense"), std::string("[]"), Record("{\"id\":{\"S\":\"a\"}").substr(1), Record("{\"id\":\"a\"}"),
+        Record("{\"id\":{\"S\":\"a\"}"), Record("{\"id\":{\"S\":\"\xFF\"}}"), Record("{\"id\":{\"B\":\"*\"}}"),
+        Record(Cat("{\"id\":", deep, "}")), std::string("{\"Item\":[]}"), std::string("\0", 1)}) {
+    EXPECT_THAT(Outcomes(Cat(good, "\n", bad, "\n", good)), ElementsAre(item, testing::StartsWith("!"), item)) << bad;
   }
 }
 
@@ -219,26 +251,28 @@ TEST_F(ItemFilesTest, HeadersMustBeNames) {
   for (const std::string_view wrong : {"", "id,,x\n", "id,id\n", "id,\"x\n", "id,x\"y\"\n", "id,\xFF\n"}) {
     EXPECT_THAT(Outcomes(wrong, Csv()), ElementsAre(HasSubstr("file: "))) << wrong;
   }
-  EXPECT_EQ(files_.OpenReader(Write("in", "a"), Csv({"a", "a"})).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(files_.OpenReader(SourceOf(Write("in", "a")), Csv({"a", "a"})).status().code(),
+            absl::StatusCode::kDataLoss);
   EXPECT_THAT(Outcomes("a\n", Csv()), ElementsAre());
   ItemFileOptions quote = Csv();
   quote.csv_delimiter = '"';
   ItemFileOptions type = Csv();
   type.csv_types = {{"a", "SS"}};
   for (const ItemFileOptions& options : {quote, type}) {
-    EXPECT_EQ(files_.OpenReader(Path("in"), options).status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(files_.OpenReader(SourceOf(Path("in")), options).status().code(), absl::StatusCode::kInvalidArgument);
   }
 }
 
 // Another reader that skips to the position after a record gets the same rest.
 TEST_F(ItemFilesTest, SkippingEqualsContinuing) {
   const std::string json =
-      "{\"id\":{\"S\":\"a\"}}\r\n\nbad\n{\"Item\":{\"id\":{\"S\":\"b\"}}}\n\n{\"id\":{\"S\":\"c\"}}";
+      "\xEF\xBB\xBF{\"Item\":{\"id\":{\"S\":\"a\"}}} {\"Item\":{}}\r\n\nbad\n{\"Item\":{\"id\":{\"S\":\"b\"}}} {}x\n\n"
+      "{\"Item\":{\"id\":{\"S\":\"c\"}}} {\"Item\":{}}";
   const std::string csv = "id,t\n1,\"one\ntwo\"\n\n2,\"open\n3,x\r\n4,\"\"\"y\"\"\"\n5,\"end";
   for (const auto& [text, format] : {std::pair(json, ItemFileFormat::kJsonLines), {csv, ItemFileFormat::kCsv}}) {
     for (const FileCompression compression : kAll) {
       const ItemFileOptions options = {.format = format, .compression = compression};
-      const auto writer = files_.CreateWriter(Path("in"), options);
+      const auto writer = files_.CreateWriter(Target("in"), options);
       ASSERT_TRUE(writer.ok() && (*writer)->AppendText(text).ok() && (*writer)->Finish().ok());
       const auto reader = Open(Path("in"), options);
       ItemFileRecord record;
@@ -279,7 +313,7 @@ TEST_F(ItemFilesTest, TruncatedFilesEndInAnErrorAtEachByte) {
   for (const FileCompression compression : {FileCompression::kGzip, FileCompression::kZstd}) {
     for (const ItemFileFormat format : {ItemFileFormat::kJsonLines, ItemFileFormat::kCsv}) {
       const ItemFileOptions options = {.format = format, .compression = compression};
-      const auto writer = files_.CreateWriter(Path("whole"), options);
+      const auto writer = files_.CreateWriter(Target("whole"), options);
       ASSERT_TRUE(writer.ok() && (*writer)->AppendText("{\"id\":{\"S\":\"a\"}}\n1,\"open\nx").ok() &&
                   (*writer)->Finish().ok());
       const std::string whole = Read(Path("whole"));
@@ -294,12 +328,12 @@ TEST_F(ItemFilesTest, TruncatedFilesEndInAnErrorAtEachByte) {
 }
 
 TEST_F(ItemFilesTest, ALineLongerThanAnyItemIsAnErrorOfTheFile) {
-  EXPECT_THAT(Outcomes(Cat("{}\n", std::string(kItemLineBytesMax + (1 << 20), 'x'))),
+  EXPECT_THAT(Outcomes(Cat(Record("{}"), "\n", std::string(kItemLineBytesMax + (1 << 20), 'x'))),
               ElementsAre("{}", HasSubstr("/in:2: the line is longer than")));
 }
 
 TEST_F(ItemFilesTest, OnlyJsonLinesHoldItems) {
-  const auto writer = files_.CreateWriter(Path("a.csv"), Csv());
+  const auto writer = files_.CreateWriter(Target("a.csv"), Csv());
   ASSERT_TRUE(writer.ok());
   EXPECT_EQ((*writer)->Append("").code(), absl::StatusCode::kFailedPrecondition);
   ASSERT_TRUE((*writer)->AppendText("a,b").ok());
@@ -308,13 +342,13 @@ TEST_F(ItemFilesTest, OnlyJsonLinesHoldItems) {
 }
 
 TEST_F(ItemFilesTest, TextFilesAreDurableAndPrivate) {
-  const auto finished = files_.WriteTextFile(Path("manifest"), "abc");
+  const auto finished = files_.WriteTextFile(Target("manifest"), "abc");
   ASSERT_TRUE(finished.ok()) << finished.status();
   EXPECT_EQ(finished->bytes, 3);
   EXPECT_EQ(finished->md5_base64, "kAFQmDzST7DWlj99KOF/cg==");
   EXPECT_EQ(finished->sha256_hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(Read(Path("manifest")), "abc");
-  EXPECT_EQ(files_.WriteTextFile(Path("no/manifest"), "abc").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(files_.WriteTextFile(Target("no/manifest"), "abc").status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace
