@@ -495,8 +495,8 @@ std::string KeySchemaText(const model::KeySchema& key) {
 }
 
 Decoded MetaRecordToJson(std::string_view key, const store::MetaRecord& record) {
-  constexpr const char* kKinds[] = {"Unknown", "NextId",    "Sequence", "Table",         "Cursor", "Build",   "Totals",
-                                    "Token",   "TokenTime", "Stream",   "StreamSegment", "Expiry", "Transfer"};
+  constexpr const char* kKinds[] = {"Unknown", "NextId",    "Sequence", "Table",         "Cursor", "Build",    "Totals",
+                                    "Token",   "TokenTime", "Stream",   "StreamSegment", "Expiry", "Transfer", "Epoch"};
   static_assert(std::size(kKinds) == static_cast<size_t>(store::MetaKind::kLast) + 1);
   Decoded decoded;
   decoded.json["Kind"] = kKinds[static_cast<size_t>(record.kind)];
