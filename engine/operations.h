@@ -31,6 +31,8 @@ struct Operation {
   std::string_view subject = {};
   // Another such field. The caller must have rights on both.
   std::string_view source = {};
+  // A field that may stand in place of `source`.
+  std::string_view other_source = {};
   bool is_audited = false;
   // One call that lives as long as its client wishes: its time is its life, and it is never a slow request.
   bool is_whole_stream = false;
@@ -87,6 +89,12 @@ inline constexpr auto kOperations = std::to_array<Operation>({
      .plane = Plane::kTable,
      .subject = "target_table_name",
      .source = "backup_arn",
+     .is_audited = true},
+    {.name = "RestoreTableToPointInTime",
+     .plane = Plane::kTable,
+     .subject = "target_table_name",
+     .source = "source_table_name",
+     .other_source = "source_table_arn",
      .is_audited = true},
     {.name = "Scan", .plane = Plane::kItem},
     {.name = "StartBulkPutItems", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},

@@ -250,6 +250,28 @@ model::GlobalIndexUpdate ToIndexUpdate(const v1::GlobalSecondaryIndexUpdate& ent
   return to;
 }
 
+// Target and overrides of a restore. `Request`: RestoreTableFromBackupRequest or RestoreTableToPointInTimeRequest.
+template <class Request>
+engine::RestoreTableRequest ToOverrides(const Request& request) {
+  engine::RestoreTableRequest to;
+  to.target_table_name = GivenText(request, request.kTargetTableNameFieldNumber);
+  to.billing_mode = GivenEnum(request, request.kBillingModeOverrideFieldNumber);
+  if (request.has_local_secondary_index_override()) {
+    to.local_indexes = ToIndexes(request.local_secondary_index_override().indexes());
+  }
+  if (request.has_global_secondary_index_override()) {
+    to.global_indexes = ToIndexes(request.global_secondary_index_override().indexes());
+  }
+  if (request.has_provisioned_throughput_override()) {
+    to.provisioned = ToThroughput(request.provisioned_throughput_override());
+  }
+  if (request.has_on_demand_throughput_override()) {
+    to.on_demand_max = ToThroughput(request.on_demand_throughput_override());
+  }
+  if (request.has_sse_specification_override()) to.sse = ToSse(request.sse_specification_override());
+  return to;
+}
+
 v1::BackupStatus StatusOf(engine::BackupStatus status) {
   switch (status) {
     case engine::BackupStatus::kCreating:
@@ -406,24 +428,17 @@ engine::ListTableBackupsRequest ToListTableBackups(const v1::ListBackupsRequest&
 }
 
 engine::RestoreTableRequest ToRestoreTable(const v1::RestoreTableFromBackupRequest& request) {
-  engine::RestoreTableRequest to;
-  to.target_table_name = GivenText(request, request.kTargetTableNameFieldNumber);
+  engine::RestoreTableRequest to = ToOverrides(request);
   to.backup_arn = GivenText(request, request.kBackupArnFieldNumber);
-  to.billing_mode = GivenEnum(request, request.kBillingModeOverrideFieldNumber);
-  if (request.has_local_secondary_index_override()) {
-    to.local_indexes = ToIndexes(request.local_secondary_index_override().indexes());
-  }
-  if (request.has_global_secondary_index_override()) {
-    to.global_indexes = ToIndexes(request.global_secondary_index_override().indexes());
-  }
-  if (request.has_provisioned_throughput_override()) {
-    to.provisioned = ToThroughput(request.provisioned_throughput_override());
-  }
-  if (request.has_on_demand_throughput_override()) {
-    to.on_demand_max = ToThroughput(request.on_demand_throughput_override());
-  }
-  if (request.has_sse_specification_override()) to.sse = ToSse(request.sse_specification_override());
   return to;
+}
+
+engine::RestoreToPointInTimeRequest ToRestoreToPointInTime(const v1::RestoreTableToPointInTimeRequest& request) {
+  return {.restore = ToOverrides(request),
+          .source_table_name = GivenText(request, request.kSourceTableNameFieldNumber),
+          .source_table_arn = GivenText(request, request.kSourceTableArnFieldNumber),
+          .use_latest_time = GivenBool(request, request.kUseLatestRestorableTimeFieldNumber),
+          .time_ms = GivenInteger(request, request.kRestoreDateTimeMsFieldNumber)};
 }
 
 void Fill(const engine::TableBackup& backup, v1::BackupDetails* to) { FillSummary(backup, to); }

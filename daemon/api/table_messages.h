@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "armature/api/v1/tables.pb.h"
+#include "engine/backup/point_in_time.h"
 #include "engine/backup/table_backups.h"
 #include "engine/tables/table_ops.h"
 #include "google/protobuf/repeated_field.h"
@@ -35,6 +36,7 @@ engine::CreateBackupRequest ToCreateBackup(const api::v1::CreateBackupRequest& r
 engine::ListTableBackupsRequest ToListTableBackups(const api::v1::ListBackupsRequest& request);
 // Errors: UnknownOperationException for what is documented and not available.
 engine::RestoreTableRequest ToRestoreTable(const api::v1::RestoreTableFromBackupRequest& request);
+engine::RestoreToPointInTimeRequest ToRestoreToPointInTime(const api::v1::RestoreTableToPointInTimeRequest& request);
 
 void Fill(const engine::TableBackup& backup, api::v1::BackupDetails* to);
 void Fill(const engine::TableBackup& backup, api::v1::BackupDescription* to);

@@ -9,6 +9,7 @@
 #include "daemon/api/table_messages.h"
 #include "daemon/api/unary_operation.h"
 #include "daemon/message_json/given_fields.h"
+#include "engine/backup/point_in_time.h"
 #include "engine/tables/contributor_insights.h"
 #include "engine/tables/resource_policies.h"
 #include "engine/tables/table_settings.h"
@@ -325,6 +326,11 @@ void RestoreTableFromBackup(const OperationContext& context, const v1::RestoreTa
       AnswerIn<engine::TableDescription>(response->mutable_table_description(), std::move(done), Fill));
 }
 
+void RestoreTableToPointInTime(const OperationContext& context, const v1::RestoreTableToPointInTimeRequest& request,
+                               v1::RestoreTableToPointInTimeResponse*, Finished done) {
+  std::move(done)(engine::RestoreTableToPointInTime(*context.engine->database(), ToRestoreToPointInTime(request)));
+}
+
 }  // namespace
 
 std::span<const UnaryOperation> TableOperations() {
@@ -352,6 +358,7 @@ std::span<const UnaryOperation> TableOperations() {
         UnaryOperation(DescribeBackup),
         UnaryOperation(ListBackups),
         UnaryOperation(RestoreTableFromBackup),
+        UnaryOperation(RestoreTableToPointInTime),
         UnaryOperation(UpdateContributorInsights),
         UnaryOperation(DescribeContributorInsights),
         UnaryOperation(ListContributorInsights),

@@ -49,6 +49,7 @@ std::shared_ptr<UnaryOperation::Messages> UnaryOperation::NewMessages() const {
 void UnaryOperation::FindSubject(Messages* messages) const {
   messages->subject = TextOf(*messages->request, facts_->subject);
   messages->source = TextOf(*messages->request, facts_->source);
+  if (messages->source.empty()) messages->source = TextOf(*messages->request, facts_->other_source);
 }
 
 }  // namespace armature::daemon

@@ -60,6 +60,7 @@ constexpr NotAvailable kNotAvailable[] = {
     {"armature.api.v1.UpdateTableRequest", "VectorIndexUpdates"},
     {"armature.api.v1.UpdateTableRequest", "DisassociationProtectionEnabled"},
     {"armature.api.v1.RestoreTableFromBackupRequest", "VectorIndexOverride"},
+    {"armature.api.v1.RestoreTableToPointInTimeRequest", "VectorIndexOverride"},
     {"armature.api.v1.GetShardIteratorRequest", "Timestamp"},
     {"armature.api.v1.ExportTableToPointInTimeRequest", "IncrementalExportSpecification"},
     {"armature.api.v1.ExportTableToPointInTimeRequest", "FilterSpecification"},

@@ -102,17 +102,25 @@ absl::Status CheckListTableBackups(const ListTableBackupsRequest& request) {
   return start.is_of_this_account ? absl::OkStatus() : model::OtherAccountError();
 }
 
+void CheckTargetShape(const RestoreTableRequest& request, model::ConstraintList* faults) {
+  CheckRequiredName(request.target_table_name, "targetTableName", model::kTableNameMinChars, faults);
+}
+
+void CheckOverrideShapes(const RestoreTableRequest& request, model::ConstraintList* faults) {
+  if (request.billing_mode.has_value()) {
+    model::CheckBillingModeShape(*request.billing_mode, "billingModeOverride", faults);
+  }
+  model::CheckIndexShapes(request.global_indexes, model::IndexKind::kGlobal, "globalSecondaryIndexOverride", faults);
+  model::CheckIndexShapes(request.local_indexes, model::IndexKind::kLocal, "localSecondaryIndexOverride", faults);
+  model::CheckThroughputShape(request.provisioned, "provisionedThroughputOverride", faults);
+  model::CheckSseShape(request.sse, "sSESpecificationOverride", faults);
+}
+
 absl::Status CheckRestoreTable(const RestoreTableRequest& request) {
   model::ConstraintList faults;
-  CheckRequiredName(request.target_table_name, "targetTableName", model::kTableNameMinChars, &faults);
+  CheckTargetShape(request, &faults);
   CheckBackupArnShape(request.backup_arn, &faults);
-  if (request.billing_mode.has_value()) {
-    model::CheckBillingModeShape(*request.billing_mode, "billingModeOverride", &faults);
-  }
-  model::CheckIndexShapes(request.global_indexes, model::IndexKind::kGlobal, "globalSecondaryIndexOverride", &faults);
-  model::CheckIndexShapes(request.local_indexes, model::IndexKind::kLocal, "localSecondaryIndexOverride", &faults);
-  model::CheckThroughputShape(request.provisioned, "provisionedThroughputOverride", &faults);
-  model::CheckSseShape(request.sse, "sSESpecificationOverride", &faults);
+  CheckOverrideShapes(request, &faults);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
   // Unlike other requests for backups, a restore checks the front of the ARN.
   const absl::Status not_valid = ValidationError("Invalid Request: BackupArn is not valid");

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/backup/table_backups.h"
+#include "storage/model/constraint_list.h"
 
 namespace armature::engine {
 
@@ -23,6 +24,9 @@ absl::Status CheckCreateBackup(const CreateBackupRequest& request);
 absl::Status CheckListTableBackups(const ListTableBackupsRequest& request);
 // For DescribeBackup and DeleteBackup.
 absl::Status CheckBackupArn(const std::optional<std::string>& arn);
+// Parts of all restores: each adds the violations of its members to `faults`.
+void CheckTargetShape(const RestoreTableRequest& request, model::ConstraintList* faults);
+void CheckOverrideShapes(const RestoreTableRequest& request, model::ConstraintList* faults);
 // Does not check rules that depend on the table in the backup: whether the overrides match its indexes, and whether it
 // has the throughput that a billing mode requires.
 absl::Status CheckRestoreTable(const RestoreTableRequest& request);

@@ -11,10 +11,6 @@ namespace {
 
 constexpr size_t kResourceArnMaxChars = 1283;
 constexpr std::string_view kStreamPart = "/stream/";
-// With the apostrophe of the original.
-constexpr std::string_view kOtherOwner =
-    "This action is only supported by accounts that match the resource owner’s account.";
-
 // True for a whole ARN of anything but DynamoDB.
 bool IsOfOtherService(std::string_view arn) {
   constexpr int kColons = 5;
@@ -50,9 +46,14 @@ absl::StatusOr<std::string_view> TableOfResource(const std::optional<std::string
     return ValidationError(Cat("Invalid TableArn: Invalid ResourceArn provided as input ", *arn));
   }
   if (!parts.is_of_this_account()) {
-    return use == ResourceUse::kPolicy ? ValidationError(kOtherOwner) : model::OtherAccountError();
+    return use == ResourceUse::kPolicy ? OtherOwnerError() : model::OtherAccountError();
   }
   return model::TableNamePart(table_arn);
+}
+
+absl::Status OtherOwnerError() {
+  // With the apostrophe of the original.
+  return ValidationError("This action is only supported by accounts that match the resource owner’s account.");
 }
 
 bool IsStreamResource(std::string_view arn) { return arn.find(kStreamPart) != std::string_view::npos; }

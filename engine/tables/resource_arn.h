@@ -25,6 +25,9 @@ enum class ResourceUse : uint8_t { kTags, kPolicy };
 // account or service. Source: answers of the original service, captured in October 2026.
 absl::StatusOr<std::string_view> TableOfResource(const std::optional<std::string>& arn, ResourceUse use);
 
+// The answer of some operations to the ARN of a table of another account.
+absl::Status OtherOwnerError();
+
 bool IsStreamResource(std::string_view arn);
 // The label of a stream's ARN.
 std::string_view StreamLabelOf(std::string_view arn);

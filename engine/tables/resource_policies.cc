@@ -31,7 +31,7 @@ constexpr auto kOtherActions = std::to_array<std::string_view>(
     {"ConditionCheckItem", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete",
      "DescribeKinesisStreamingDestination", "EnableKinesisStreamingDestination", "DisableKinesisStreamingDestination",
      "UpdateKinesisStreamingDestination", "DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling",
-     "ExportTableToPointInTime", "RestoreTableToPointInTime", "ImportTable"});
+     "ExportTableToPointInTime", "ImportTable"});
 
 bool IsAction(std::string_view pattern) {
   const auto matches = [pattern](std::string_view name) { return access::MatchesPattern(pattern, name); };

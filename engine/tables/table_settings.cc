@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "engine/parts.h"
 #include "engine/tables/resource_arn.h"
+#include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -250,11 +251,19 @@ absl::StatusOr<ContinuousBackupsDescription> UpdateContinuousBackups(store::Data
         "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery.");
   }
   const absl::Time now = absl::Now();
+  bool was_enabled = false;
   ARM_ASSIGN_OR_RETURN(
       const std::optional<model::TableDescriptor> updated,
-      database->UpdateTable(model::LocalTableName(*request.table_name),
-                            [&](model::TableDescriptor* table) { return Apply(specification, now, table); }));
+      database->UpdateTable(model::LocalTableName(*request.table_name), [&](model::TableDescriptor* table) {
+        was_enabled = table->settings.point_in_time_recovery.has_value();
+        return Apply(specification, now, table);
+      }));
   if (!updated.has_value()) return TableNotFound(*request.table_name);
+  // Nobody should rely on backups that are not there.
+  LOG_IF(WARNING, *specification.enabled && !was_enabled) << "continuous backups: point-in-time recovery was enabled, "
+                                                             "but no history of tables is kept: the table cannot be "
+                                                             "restored to a point in time, make backups of it table="
+                                                          << updated->name;
   return DescriptionOf(*updated, now);
 }
 

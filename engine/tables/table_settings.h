@@ -76,7 +76,8 @@ absl::StatusOr<TimeToLiveDescription> DescribeTimeToLive(const store::Database& 
                                                          const std::optional<std::string>& table_name);
 
 // DescribeContinuousBackups, UpdateContinuousBackups: the setting is stored and reported. Tables cannot be restored to
-// a point in time; exports require the setting, as in the original service.
+// a point in time, and a warning in the log says so when the setting is enabled; exports require the setting, as in the
+// original service.
 struct PointInTimeRecoverySpecification {
   std::optional<bool> enabled;
   std::optional<int64_t> period_days;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <string>
@@ -88,6 +87,8 @@ constexpr OperationCase kCases[] = {
     {"ListBackups", R"({"TableName": "TABLE"})"},
     {"DescribeBackup", R"({"BackupArn": "BACKUP"})", true},
     {"RestoreTableFromBackup", R"({"TargetTableName": "TABLE-restored", "BackupArn": "BACKUP"})"},
+    {"RestoreTableToPointInTime",
+     R"({"TargetTableName": "TABLE-then", "SourceTableName": "TABLE", "UseLatestRestorableTime": true})"},
     {"DeleteBackup", R"({"BackupArn": "BACKUP"})"},
     {"ExportTableToPointInTime", R"({"TableArn": "TABLE", "S3Bucket": "bucket"})"},
     {"DescribeExport", R"({"ExportArn": "EXPORT"})", true},
@@ -380,6 +381,10 @@ TEST_F(HttpAccessTest, TheRootKeyMayDoEverything) {
     const bool needs_arn = operation.document.find("Arn\": \"TABLE\"") != std::string_view::npos;
     const RawResponse answer =
         Answer(Signed("AKROOT", RequestFor(operation, needs_arn ? Cat(kArnPrefix, "orders") : "orders", backup, jobs)));
+    if (operation.name == "RestoreTableToPointInTime") {
+      EXPECT_THAT(answer.body, HasSubstr("#PointInTimeRecoveryUnavailableException"));
+      continue;
+    }
     EXPECT_EQ(answer.status, 200) << answer.body;
     for (const JobKind& kind : kJobKinds) {
       const std::string begin = Cat("\"", kind.member, "\":\"");
@@ -391,19 +396,29 @@ TEST_F(HttpAccessTest, TheRootKeyMayDoEverything) {
   }
 }
 
-// A restore reads the content of the backup.
-TEST_F(HttpAccessTest, RestoringIsAskedForOnTheTableOfTheBackupAndOnTheNewOne) {
-  const auto restore = [this](std::string_view backup_of, std::string_view target) {
-    const std::string document =
-        Cat(R"({"TargetTableName": ")", target, R"(", "BackupArn": ")", NoBackupOf(backup_of), R"("})");
-    return Answer(Signed("AKRESTORER", JsonRequest("RestoreTableFromBackup", document))).body;
+// A restore reads the content of its source: a backup, or a table that is named by its name or its ARN.
+TEST_F(HttpAccessTest, RestoringIsAskedForOnTheSourceAndOnTheNewTable) {
+  struct Restore {
+    std::string_view operation;
+    std::string source;  // the member up to the name of the table
+    std::string more;    // the rest of its value
+    std::string_view error;
   };
-  const auto is_denied = [](std::string_view table) {
-    return HasSubstr(Cat("to perform: dynamodb:RestoreTableFromBackup on resource: ", kArnPrefix, table, "\""));
-  };
-  EXPECT_THAT(restore("secrets", "orders2"), is_denied("secrets"));
-  EXPECT_THAT(restore("orders", "secrets2"), is_denied("secrets2"));
-  EXPECT_THAT(restore("orders", "orders2"), HasSubstr("#BackupNotFoundException"));
+  for (const Restore& each :
+       {Restore{"RestoreTableFromBackup", Cat(R"("BackupArn": ")", kArnPrefix), Cat("/backup/", kBackupId),
+                "#BackupNot"},
+        Restore{"RestoreTableToPointInTime", R"("SourceTableName": ")", "", "#TableNotFound"},
+        Restore{"RestoreTableToPointInTime", Cat(R"("SourceTableArn": ")", kArnPrefix), "", "#TableNotFound"}}) {
+    const auto restore = [&](std::string_view table, std::string_view target) {
+      const std::string document = Cat("{", each.source, table, each.more, R"(", "TargetTableName": ")", target,
+                                       R"(", "UseLatestRestorableTime": true})");
+      return Answer(Signed("AKRESTORER", JsonRequest(std::string(each.operation), document))).body;
+    };
+    const std::string denied = Cat("to perform: dynamodb:", each.operation, " on resource: ", kArnPrefix);
+    EXPECT_THAT(restore("secrets", "orders2"), HasSubstr(Cat(denied, "secrets\"")));
+    EXPECT_THAT(restore("orders", "secrets2"), HasSubstr(Cat(denied, "secrets2\"")));
+    EXPECT_THAT(restore("orders", "orders2"), HasSubstr(each.error));
+  }
 }
 
 TEST_F(HttpAccessTest, StrangersGetNothing) {

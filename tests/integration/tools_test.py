@@ -193,6 +193,18 @@ class CommandLineTest(ToolsTest):
         self.assertRegex(seen, r"(?m)^writes  ok, \d+ waiting")
         self.assertRegex(seen, r"(?m)^Music +ACTIVE +3 ")
         self.assertRegex(seen, r"(?m)^ +ByYear +ACTIVE +\d ")
+        self.assertEqual(overview["TablesWithPointInTimeRecovery"], [])
+        self.assertNotIn("POINT-IN-TIME", seen)
+
+    def test_the_overview_tells_that_point_in_time_recovery_keeps_no_history(self):
+        self.create_table()
+        status, _ = self.daemon.json_call("UpdateContinuousBackups", TableName="Music",
+                                          PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True})
+        self.assertEqual(status, 200)
+        self.assertIn("no history of tables is kept", self.daemon.log())
+        self.assertEqual(self.cli("status")["TablesWithPointInTimeRecovery"], ["Music"])
+        seen, _ = self.on_terminal("status")
+        self.assertRegex(seen, r"(?m)^backups POINT-IN-TIME RECOVERY IS ENABLED BUT KEEPS NO HISTORY, .* Music\r?$")
 
     def test_completion(self):
         def complete(*words):

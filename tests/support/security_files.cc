@@ -48,7 +48,8 @@ void SecurityFiles::WriteCredentials(const std::vector<std::string>& more_keys) 
       "root": {"allow": [{"operations": ["*"], "tables": ["*"]}], "admin": true},
       "reader": {"allow": [{"operations": ["GetItem", "Query", "Scan", "Describe*"], "tables": ["orders"]}]},
       "groups": {"allow": [{"operations": ["Batch*", "PutItem", "ConditionCheckItem"], "tables": ["orders"]}]},
-      "restorer": {"allow": [{"operations": ["RestoreTableFromBackup"], "tables": ["orders*"]}]}}})"));
+      "restorer": {"allow": [{"operations": ["RestoreTableFromBackup", "RestoreTableToPointInTime"],
+                             "tables": ["orders*"]}]}}})"));
 }
 
 std::vector<std::string> SecurityFiles::Flags() const {

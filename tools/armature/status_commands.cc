@@ -27,6 +27,7 @@ absl::Status ServerInfo(const Session& session) {
 struct Overview {
   admin::v1::GetServerInfoResponse server;
   std::vector<api::v1::TableDescription> tables;
+  std::vector<std::string> tables_with_recovery;  // names of those whose point-in-time recovery is enabled
   admin::v1::ListIndexStatusResponse indexes;
 };
 
@@ -39,6 +40,16 @@ absl::StatusOr<Overview> Fetch(const client::Client& client) {
     if (absl::IsNotFound(described.status())) continue;  // deleted since ListTables
     if (!described.ok()) return described.status();
     overview.tables.push_back(*std::move(described));
+    api::v1::DescribeContinuousBackupsRequest request;
+    request.set_table_name(name);
+    const auto backups = client.DescribeContinuousBackups(request);
+    if (absl::IsNotFound(backups.status())) continue;
+    if (!backups.ok()) return backups.status();
+    if (backups->continuous_backups_description()
+            .point_in_time_recovery_description()
+            .point_in_time_recovery_status() == api::v1::POINT_IN_TIME_RECOVERY_STATUS_ENABLED) {
+      overview.tables_with_recovery.push_back(name);
+    }
   }
   ARM_ASSIGN_OR_RETURN(overview.indexes, client.ListIndexStatus(admin::v1::ListIndexStatusRequest()));
   return overview;
@@ -77,6 +88,15 @@ std::string ServerLines(const admin::v1::GetServerInfoResponse& server) {
   return lines;
 }
 
+// A sentence for those who believe that their tables have continuous backups.
+std::string RecoveryLine(const std::vector<std::string>& tables) {
+  if (tables.empty()) return "";
+  std::string names = tables[0];
+  for (size_t i = 1; i < tables.size(); ++i) names += Cat(", ", tables[i]);
+  return Cat("backups POINT-IN-TIME RECOVERY IS ENABLED BUT KEEPS NO HISTORY, so only backups can restore ", names,
+             "\n");
+}
+
 std::string StateOf(const admin::v1::IndexStatus& index) {
   if (index.stalled()) return "STALLED";
   const std::string name = admin::v1::IndexState_Name(index.state()).substr(std::string_view("INDEX_STATE_").size());
@@ -112,7 +132,10 @@ absl::Status Status(const Session& session) {
   for (const api::v1::TableDescription& table : overview.tables) result["Tables"].push_back(MessageToJson(table));
   const Json indexes = MessageToJson(overview.indexes);
   result["Indexes"] = indexes.contains("Indexes") ? indexes["Indexes"] : Json::array();
-  session.Print(result, [&overview] { return Cat(ServerLines(overview.server), "\n", TableLines(overview)); });
+  result["TablesWithPointInTimeRecovery"] = overview.tables_with_recovery;
+  session.Print(result, [&overview] {
+    return Cat(ServerLines(overview.server), RecoveryLine(overview.tables_with_recovery), "\n", TableLines(overview));
+  });
   return absl::OkStatus();
 }
 

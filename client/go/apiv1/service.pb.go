@@ -44,7 +44,7 @@ const file_armature_api_v1_service_proto_rawDesc = "" +
 	"\x0eBatchWriteItem\x12&.armature.api.v1.BatchWriteItemRequest\x1a'.armature.api.v1.BatchWriteItemResponse\"\x03\x90\x02\x02\x12l\n" +
 	"\x10TransactGetItems\x12(.armature.api.v1.TransactGetItemsRequest\x1a).armature.api.v1.TransactGetItemsResponse\"\x03\x90\x02\x01\x12m\n" +
 	"\x12TransactWriteItems\x12*.armature.api.v1.TransactWriteItemsRequest\x1a+.armature.api.v1.TransactWriteItemsResponse\x12S\n" +
-	"\bPipeline\x12 .armature.api.v1.PipelineRequest\x1a!.armature.api.v1.PipelineResponse(\x010\x012\xed\x1d\n" +
+	"\bPipeline\x12 .armature.api.v1.PipelineRequest\x1a!.armature.api.v1.PipelineResponse(\x010\x012\xf2\x1e\n" +
 	"\fTableService\x12X\n" +
 	"\vCreateTable\x12#.armature.api.v1.CreateTableRequest\x1a$.armature.api.v1.CreateTableResponse\x12c\n" +
 	"\rDescribeTable\x12%.armature.api.v1.DescribeTableRequest\x1a&.armature.api.v1.DescribeTableResponse\"\x03\x90\x02\x01\x12Z\n" +
@@ -71,7 +71,8 @@ const file_armature_api_v1_service_proto_rawDesc = "" +
 	"\x0eDescribeBackup\x12&.armature.api.v1.DescribeBackupRequest\x1a'.armature.api.v1.DescribeBackupResponse\"\x03\x90\x02\x01\x12]\n" +
 	"\vListBackups\x12#.armature.api.v1.ListBackupsRequest\x1a$.armature.api.v1.ListBackupsResponse\"\x03\x90\x02\x01\x12[\n" +
 	"\fDeleteBackup\x12$.armature.api.v1.DeleteBackupRequest\x1a%.armature.api.v1.DeleteBackupResponse\x12y\n" +
-	"\x16RestoreTableFromBackup\x12..armature.api.v1.RestoreTableFromBackupRequest\x1a/.armature.api.v1.RestoreTableFromBackupResponse\x12\x7f\n" +
+	"\x16RestoreTableFromBackup\x12..armature.api.v1.RestoreTableFromBackupRequest\x1a/.armature.api.v1.RestoreTableFromBackupResponse\x12\x82\x01\n" +
+	"\x19RestoreTableToPointInTime\x121.armature.api.v1.RestoreTableToPointInTimeRequest\x1a2.armature.api.v1.RestoreTableToPointInTimeResponse\x12\x7f\n" +
 	"\x18ExportTableToPointInTime\x120.armature.api.v1.ExportTableToPointInTimeRequest\x1a1.armature.api.v1.ExportTableToPointInTimeResponse\x12f\n" +
 	"\x0eDescribeExport\x12&.armature.api.v1.DescribeExportRequest\x1a'.armature.api.v1.DescribeExportResponse\"\x03\x90\x02\x01\x12]\n" +
 	"\vListExports\x12#.armature.api.v1.ListExportsRequest\x1a$.armature.api.v1.ListExportsResponse\"\x03\x90\x02\x01\x12X\n" +
@@ -132,78 +133,80 @@ var file_armature_api_v1_service_proto_goTypes = []any{
 	(*ListBackupsRequest)(nil),                  // 33: armature.api.v1.ListBackupsRequest
 	(*DeleteBackupRequest)(nil),                 // 34: armature.api.v1.DeleteBackupRequest
 	(*RestoreTableFromBackupRequest)(nil),       // 35: armature.api.v1.RestoreTableFromBackupRequest
-	(*ExportTableToPointInTimeRequest)(nil),     // 36: armature.api.v1.ExportTableToPointInTimeRequest
-	(*DescribeExportRequest)(nil),               // 37: armature.api.v1.DescribeExportRequest
-	(*ListExportsRequest)(nil),                  // 38: armature.api.v1.ListExportsRequest
-	(*ImportTableRequest)(nil),                  // 39: armature.api.v1.ImportTableRequest
-	(*DescribeImportRequest)(nil),               // 40: armature.api.v1.DescribeImportRequest
-	(*ListImportsRequest)(nil),                  // 41: armature.api.v1.ListImportsRequest
-	(*StartBulkPutItemsRequest)(nil),            // 42: armature.api.v1.StartBulkPutItemsRequest
-	(*DescribeBulkOperationRequest)(nil),        // 43: armature.api.v1.DescribeBulkOperationRequest
-	(*ListBulkOperationsRequest)(nil),           // 44: armature.api.v1.ListBulkOperationsRequest
-	(*CancelBulkOperationRequest)(nil),          // 45: armature.api.v1.CancelBulkOperationRequest
-	(*ExecuteStatementRequest)(nil),             // 46: armature.api.v1.ExecuteStatementRequest
-	(*BatchExecuteStatementRequest)(nil),        // 47: armature.api.v1.BatchExecuteStatementRequest
-	(*ExecuteTransactionRequest)(nil),           // 48: armature.api.v1.ExecuteTransactionRequest
-	(*ListStreamsRequest)(nil),                  // 49: armature.api.v1.ListStreamsRequest
-	(*DescribeStreamRequest)(nil),               // 50: armature.api.v1.DescribeStreamRequest
-	(*GetShardIteratorRequest)(nil),             // 51: armature.api.v1.GetShardIteratorRequest
-	(*GetRecordsRequest)(nil),                   // 52: armature.api.v1.GetRecordsRequest
-	(*WatchRequest)(nil),                        // 53: armature.api.v1.WatchRequest
-	(*GetItemResponse)(nil),                     // 54: armature.api.v1.GetItemResponse
-	(*PutItemResponse)(nil),                     // 55: armature.api.v1.PutItemResponse
-	(*UpdateItemResponse)(nil),                  // 56: armature.api.v1.UpdateItemResponse
-	(*DeleteItemResponse)(nil),                  // 57: armature.api.v1.DeleteItemResponse
-	(*QueryResponse)(nil),                       // 58: armature.api.v1.QueryResponse
-	(*ScanResponse)(nil),                        // 59: armature.api.v1.ScanResponse
-	(*BatchGetItemResponse)(nil),                // 60: armature.api.v1.BatchGetItemResponse
-	(*BatchWriteItemResponse)(nil),              // 61: armature.api.v1.BatchWriteItemResponse
-	(*TransactGetItemsResponse)(nil),            // 62: armature.api.v1.TransactGetItemsResponse
-	(*TransactWriteItemsResponse)(nil),          // 63: armature.api.v1.TransactWriteItemsResponse
-	(*PipelineResponse)(nil),                    // 64: armature.api.v1.PipelineResponse
-	(*CreateTableResponse)(nil),                 // 65: armature.api.v1.CreateTableResponse
-	(*DescribeTableResponse)(nil),               // 66: armature.api.v1.DescribeTableResponse
-	(*ListTablesResponse)(nil),                  // 67: armature.api.v1.ListTablesResponse
-	(*DeleteTableResponse)(nil),                 // 68: armature.api.v1.DeleteTableResponse
-	(*UpdateTableResponse)(nil),                 // 69: armature.api.v1.UpdateTableResponse
-	(*UpdateTimeToLiveResponse)(nil),            // 70: armature.api.v1.UpdateTimeToLiveResponse
-	(*DescribeTimeToLiveResponse)(nil),          // 71: armature.api.v1.DescribeTimeToLiveResponse
-	(*UpdateContributorInsightsResponse)(nil),   // 72: armature.api.v1.UpdateContributorInsightsResponse
-	(*DescribeContributorInsightsResponse)(nil), // 73: armature.api.v1.DescribeContributorInsightsResponse
-	(*ListContributorInsightsResponse)(nil),     // 74: armature.api.v1.ListContributorInsightsResponse
-	(*TagResourceResponse)(nil),                 // 75: armature.api.v1.TagResourceResponse
-	(*UntagResourceResponse)(nil),               // 76: armature.api.v1.UntagResourceResponse
-	(*PutResourcePolicyResponse)(nil),           // 77: armature.api.v1.PutResourcePolicyResponse
-	(*GetResourcePolicyResponse)(nil),           // 78: armature.api.v1.GetResourcePolicyResponse
-	(*DeleteResourcePolicyResponse)(nil),        // 79: armature.api.v1.DeleteResourcePolicyResponse
-	(*ListTagsOfResourceResponse)(nil),          // 80: armature.api.v1.ListTagsOfResourceResponse
-	(*DescribeLimitsResponse)(nil),              // 81: armature.api.v1.DescribeLimitsResponse
-	(*DescribeEndpointsResponse)(nil),           // 82: armature.api.v1.DescribeEndpointsResponse
-	(*DescribeContinuousBackupsResponse)(nil),   // 83: armature.api.v1.DescribeContinuousBackupsResponse
-	(*UpdateContinuousBackupsResponse)(nil),     // 84: armature.api.v1.UpdateContinuousBackupsResponse
-	(*CreateBackupResponse)(nil),                // 85: armature.api.v1.CreateBackupResponse
-	(*DescribeBackupResponse)(nil),              // 86: armature.api.v1.DescribeBackupResponse
-	(*ListBackupsResponse)(nil),                 // 87: armature.api.v1.ListBackupsResponse
-	(*DeleteBackupResponse)(nil),                // 88: armature.api.v1.DeleteBackupResponse
-	(*RestoreTableFromBackupResponse)(nil),      // 89: armature.api.v1.RestoreTableFromBackupResponse
-	(*ExportTableToPointInTimeResponse)(nil),    // 90: armature.api.v1.ExportTableToPointInTimeResponse
-	(*DescribeExportResponse)(nil),              // 91: armature.api.v1.DescribeExportResponse
-	(*ListExportsResponse)(nil),                 // 92: armature.api.v1.ListExportsResponse
-	(*ImportTableResponse)(nil),                 // 93: armature.api.v1.ImportTableResponse
-	(*DescribeImportResponse)(nil),              // 94: armature.api.v1.DescribeImportResponse
-	(*ListImportsResponse)(nil),                 // 95: armature.api.v1.ListImportsResponse
-	(*StartBulkPutItemsResponse)(nil),           // 96: armature.api.v1.StartBulkPutItemsResponse
-	(*DescribeBulkOperationResponse)(nil),       // 97: armature.api.v1.DescribeBulkOperationResponse
-	(*ListBulkOperationsResponse)(nil),          // 98: armature.api.v1.ListBulkOperationsResponse
-	(*CancelBulkOperationResponse)(nil),         // 99: armature.api.v1.CancelBulkOperationResponse
-	(*ExecuteStatementResponse)(nil),            // 100: armature.api.v1.ExecuteStatementResponse
-	(*BatchExecuteStatementResponse)(nil),       // 101: armature.api.v1.BatchExecuteStatementResponse
-	(*ExecuteTransactionResponse)(nil),          // 102: armature.api.v1.ExecuteTransactionResponse
-	(*ListStreamsResponse)(nil),                 // 103: armature.api.v1.ListStreamsResponse
-	(*DescribeStreamResponse)(nil),              // 104: armature.api.v1.DescribeStreamResponse
-	(*GetShardIteratorResponse)(nil),            // 105: armature.api.v1.GetShardIteratorResponse
-	(*GetRecordsResponse)(nil),                  // 106: armature.api.v1.GetRecordsResponse
-	(*WatchResponse)(nil),                       // 107: armature.api.v1.WatchResponse
+	(*RestoreTableToPointInTimeRequest)(nil),    // 36: armature.api.v1.RestoreTableToPointInTimeRequest
+	(*ExportTableToPointInTimeRequest)(nil),     // 37: armature.api.v1.ExportTableToPointInTimeRequest
+	(*DescribeExportRequest)(nil),               // 38: armature.api.v1.DescribeExportRequest
+	(*ListExportsRequest)(nil),                  // 39: armature.api.v1.ListExportsRequest
+	(*ImportTableRequest)(nil),                  // 40: armature.api.v1.ImportTableRequest
+	(*DescribeImportRequest)(nil),               // 41: armature.api.v1.DescribeImportRequest
+	(*ListImportsRequest)(nil),                  // 42: armature.api.v1.ListImportsRequest
+	(*StartBulkPutItemsRequest)(nil),            // 43: armature.api.v1.StartBulkPutItemsRequest
+	(*DescribeBulkOperationRequest)(nil),        // 44: armature.api.v1.DescribeBulkOperationRequest
+	(*ListBulkOperationsRequest)(nil),           // 45: armature.api.v1.ListBulkOperationsRequest
+	(*CancelBulkOperationRequest)(nil),          // 46: armature.api.v1.CancelBulkOperationRequest
+	(*ExecuteStatementRequest)(nil),             // 47: armature.api.v1.ExecuteStatementRequest
+	(*BatchExecuteStatementRequest)(nil),        // 48: armature.api.v1.BatchExecuteStatementRequest
+	(*ExecuteTransactionRequest)(nil),           // 49: armature.api.v1.ExecuteTransactionRequest
+	(*ListStreamsRequest)(nil),                  // 50: armature.api.v1.ListStreamsRequest
+	(*DescribeStreamRequest)(nil),               // 51: armature.api.v1.DescribeStreamRequest
+	(*GetShardIteratorRequest)(nil),             // 52: armature.api.v1.GetShardIteratorRequest
+	(*GetRecordsRequest)(nil),                   // 53: armature.api.v1.GetRecordsRequest
+	(*WatchRequest)(nil),                        // 54: armature.api.v1.WatchRequest
+	(*GetItemResponse)(nil),                     // 55: armature.api.v1.GetItemResponse
+	(*PutItemResponse)(nil),                     // 56: armature.api.v1.PutItemResponse
+	(*UpdateItemResponse)(nil),                  // 57: armature.api.v1.UpdateItemResponse
+	(*DeleteItemResponse)(nil),                  // 58: armature.api.v1.DeleteItemResponse
+	(*QueryResponse)(nil),                       // 59: armature.api.v1.QueryResponse
+	(*ScanResponse)(nil),                        // 60: armature.api.v1.ScanResponse
+	(*BatchGetItemResponse)(nil),                // 61: armature.api.v1.BatchGetItemResponse
+	(*BatchWriteItemResponse)(nil),              // 62: armature.api.v1.BatchWriteItemResponse
+	(*TransactGetItemsResponse)(nil),            // 63: armature.api.v1.TransactGetItemsResponse
+	(*TransactWriteItemsResponse)(nil),          // 64: armature.api.v1.TransactWriteItemsResponse
+	(*PipelineResponse)(nil),                    // 65: armature.api.v1.PipelineResponse
+	(*CreateTableResponse)(nil),                 // 66: armature.api.v1.CreateTableResponse
+	(*DescribeTableResponse)(nil),               // 67: armature.api.v1.DescribeTableResponse
+	(*ListTablesResponse)(nil),                  // 68: armature.api.v1.ListTablesResponse
+	(*DeleteTableResponse)(nil),                 // 69: armature.api.v1.DeleteTableResponse
+	(*UpdateTableResponse)(nil),                 // 70: armature.api.v1.UpdateTableResponse
+	(*UpdateTimeToLiveResponse)(nil),            // 71: armature.api.v1.UpdateTimeToLiveResponse
+	(*DescribeTimeToLiveResponse)(nil),          // 72: armature.api.v1.DescribeTimeToLiveResponse
+	(*UpdateContributorInsightsResponse)(nil),   // 73: armature.api.v1.UpdateContributorInsightsResponse
+	(*DescribeContributorInsightsResponse)(nil), // 74: armature.api.v1.DescribeContributorInsightsResponse
+	(*ListContributorInsightsResponse)(nil),     // 75: armature.api.v1.ListContributorInsightsResponse
+	(*TagResourceResponse)(nil),                 // 76: armature.api.v1.TagResourceResponse
+	(*UntagResourceResponse)(nil),               // 77: armature.api.v1.UntagResourceResponse
+	(*PutResourcePolicyResponse)(nil),           // 78: armature.api.v1.PutResourcePolicyResponse
+	(*GetResourcePolicyResponse)(nil),           // 79: armature.api.v1.GetResourcePolicyResponse
+	(*DeleteResourcePolicyResponse)(nil),        // 80: armature.api.v1.DeleteResourcePolicyResponse
+	(*ListTagsOfResourceResponse)(nil),          // 81: armature.api.v1.ListTagsOfResourceResponse
+	(*DescribeLimitsResponse)(nil),              // 82: armature.api.v1.DescribeLimitsResponse
+	(*DescribeEndpointsResponse)(nil),           // 83: armature.api.v1.DescribeEndpointsResponse
+	(*DescribeContinuousBackupsResponse)(nil),   // 84: armature.api.v1.DescribeContinuousBackupsResponse
+	(*UpdateContinuousBackupsResponse)(nil),     // 85: armature.api.v1.UpdateContinuousBackupsResponse
+	(*CreateBackupResponse)(nil),                // 86: armature.api.v1.CreateBackupResponse
+	(*DescribeBackupResponse)(nil),              // 87: armature.api.v1.DescribeBackupResponse
+	(*ListBackupsResponse)(nil),                 // 88: armature.api.v1.ListBackupsResponse
+	(*DeleteBackupResponse)(nil),                // 89: armature.api.v1.DeleteBackupResponse
+	(*RestoreTableFromBackupResponse)(nil),      // 90: armature.api.v1.RestoreTableFromBackupResponse
+	(*RestoreTableToPointInTimeResponse)(nil),   // 91: armature.api.v1.RestoreTableToPointInTimeResponse
+	(*ExportTableToPointInTimeResponse)(nil),    // 92: armature.api.v1.ExportTableToPointInTimeResponse
+	(*DescribeExportResponse)(nil),              // 93: armature.api.v1.DescribeExportResponse
+	(*ListExportsResponse)(nil),                 // 94: armature.api.v1.ListExportsResponse
+	(*ImportTableResponse)(nil),                 // 95: armature.api.v1.ImportTableResponse
+	(*DescribeImportResponse)(nil),              // 96: armature.api.v1.DescribeImportResponse
+	(*ListImportsResponse)(nil),                 // 97: armature.api.v1.ListImportsResponse
+	(*StartBulkPutItemsResponse)(nil),           // 98: armature.api.v1.StartBulkPutItemsResponse
+	(*DescribeBulkOperationResponse)(nil),       // 99: armature.api.v1.DescribeBulkOperationResponse
+	(*ListBulkOperationsResponse)(nil),          // 100: armature.api.v1.ListBulkOperationsResponse
+	(*CancelBulkOperationResponse)(nil),         // 101: armature.api.v1.CancelBulkOperationResponse
+	(*ExecuteStatementResponse)(nil),            // 102: armature.api.v1.ExecuteStatementResponse
+	(*BatchExecuteStatementResponse)(nil),       // 103: armature.api.v1.BatchExecuteStatementResponse
+	(*ExecuteTransactionResponse)(nil),          // 104: armature.api.v1.ExecuteTransactionResponse
+	(*ListStreamsResponse)(nil),                 // 105: armature.api.v1.ListStreamsResponse
+	(*DescribeStreamResponse)(nil),              // 106: armature.api.v1.DescribeStreamResponse
+	(*GetShardIteratorResponse)(nil),            // 107: armature.api.v1.GetShardIteratorResponse
+	(*GetRecordsResponse)(nil),                  // 108: armature.api.v1.GetRecordsResponse
+	(*WatchResponse)(nil),                       // 109: armature.api.v1.WatchResponse
 }
 var file_armature_api_v1_service_proto_depIdxs = []int32{
 	0,   // 0: armature.api.v1.ItemService.GetItem:input_type -> armature.api.v1.GetItemRequest
@@ -242,80 +245,82 @@ var file_armature_api_v1_service_proto_depIdxs = []int32{
 	33,  // 33: armature.api.v1.TableService.ListBackups:input_type -> armature.api.v1.ListBackupsRequest
 	34,  // 34: armature.api.v1.TableService.DeleteBackup:input_type -> armature.api.v1.DeleteBackupRequest
 	35,  // 35: armature.api.v1.TableService.RestoreTableFromBackup:input_type -> armature.api.v1.RestoreTableFromBackupRequest
-	36,  // 36: armature.api.v1.TableService.ExportTableToPointInTime:input_type -> armature.api.v1.ExportTableToPointInTimeRequest
-	37,  // 37: armature.api.v1.TableService.DescribeExport:input_type -> armature.api.v1.DescribeExportRequest
-	38,  // 38: armature.api.v1.TableService.ListExports:input_type -> armature.api.v1.ListExportsRequest
-	39,  // 39: armature.api.v1.TableService.ImportTable:input_type -> armature.api.v1.ImportTableRequest
-	40,  // 40: armature.api.v1.TableService.DescribeImport:input_type -> armature.api.v1.DescribeImportRequest
-	41,  // 41: armature.api.v1.TableService.ListImports:input_type -> armature.api.v1.ListImportsRequest
-	42,  // 42: armature.api.v1.TableService.StartBulkPutItems:input_type -> armature.api.v1.StartBulkPutItemsRequest
-	43,  // 43: armature.api.v1.TableService.DescribeBulkOperation:input_type -> armature.api.v1.DescribeBulkOperationRequest
-	44,  // 44: armature.api.v1.TableService.ListBulkOperations:input_type -> armature.api.v1.ListBulkOperationsRequest
-	45,  // 45: armature.api.v1.TableService.CancelBulkOperation:input_type -> armature.api.v1.CancelBulkOperationRequest
-	46,  // 46: armature.api.v1.StatementService.ExecuteStatement:input_type -> armature.api.v1.ExecuteStatementRequest
-	47,  // 47: armature.api.v1.StatementService.BatchExecuteStatement:input_type -> armature.api.v1.BatchExecuteStatementRequest
-	48,  // 48: armature.api.v1.StatementService.ExecuteTransaction:input_type -> armature.api.v1.ExecuteTransactionRequest
-	49,  // 49: armature.api.v1.StreamService.ListStreams:input_type -> armature.api.v1.ListStreamsRequest
-	50,  // 50: armature.api.v1.StreamService.DescribeStream:input_type -> armature.api.v1.DescribeStreamRequest
-	51,  // 51: armature.api.v1.StreamService.GetShardIterator:input_type -> armature.api.v1.GetShardIteratorRequest
-	52,  // 52: armature.api.v1.StreamService.GetRecords:input_type -> armature.api.v1.GetRecordsRequest
-	53,  // 53: armature.api.v1.StreamService.Watch:input_type -> armature.api.v1.WatchRequest
-	54,  // 54: armature.api.v1.ItemService.GetItem:output_type -> armature.api.v1.GetItemResponse
-	55,  // 55: armature.api.v1.ItemService.PutItem:output_type -> armature.api.v1.PutItemResponse
-	56,  // 56: armature.api.v1.ItemService.UpdateItem:output_type -> armature.api.v1.UpdateItemResponse
-	57,  // 57: armature.api.v1.ItemService.DeleteItem:output_type -> armature.api.v1.DeleteItemResponse
-	58,  // 58: armature.api.v1.ItemService.Query:output_type -> armature.api.v1.QueryResponse
-	59,  // 59: armature.api.v1.ItemService.Scan:output_type -> armature.api.v1.ScanResponse
-	60,  // 60: armature.api.v1.ItemService.BatchGetItem:output_type -> armature.api.v1.BatchGetItemResponse
-	61,  // 61: armature.api.v1.ItemService.BatchWriteItem:output_type -> armature.api.v1.BatchWriteItemResponse
-	62,  // 62: armature.api.v1.ItemService.TransactGetItems:output_type -> armature.api.v1.TransactGetItemsResponse
-	63,  // 63: armature.api.v1.ItemService.TransactWriteItems:output_type -> armature.api.v1.TransactWriteItemsResponse
-	64,  // 64: armature.api.v1.ItemService.Pipeline:output_type -> armature.api.v1.PipelineResponse
-	65,  // 65: armature.api.v1.TableService.CreateTable:output_type -> armature.api.v1.CreateTableResponse
-	66,  // 66: armature.api.v1.TableService.DescribeTable:output_type -> armature.api.v1.DescribeTableResponse
-	67,  // 67: armature.api.v1.TableService.ListTables:output_type -> armature.api.v1.ListTablesResponse
-	68,  // 68: armature.api.v1.TableService.DeleteTable:output_type -> armature.api.v1.DeleteTableResponse
-	69,  // 69: armature.api.v1.TableService.UpdateTable:output_type -> armature.api.v1.UpdateTableResponse
-	70,  // 70: armature.api.v1.TableService.UpdateTimeToLive:output_type -> armature.api.v1.UpdateTimeToLiveResponse
-	71,  // 71: armature.api.v1.TableService.DescribeTimeToLive:output_type -> armature.api.v1.DescribeTimeToLiveResponse
-	72,  // 72: armature.api.v1.TableService.UpdateContributorInsights:output_type -> armature.api.v1.UpdateContributorInsightsResponse
-	73,  // 73: armature.api.v1.TableService.DescribeContributorInsights:output_type -> armature.api.v1.DescribeContributorInsightsResponse
-	74,  // 74: armature.api.v1.TableService.ListContributorInsights:output_type -> armature.api.v1.ListContributorInsightsResponse
-	75,  // 75: armature.api.v1.TableService.TagResource:output_type -> armature.api.v1.TagResourceResponse
-	76,  // 76: armature.api.v1.TableService.UntagResource:output_type -> armature.api.v1.UntagResourceResponse
-	77,  // 77: armature.api.v1.TableService.PutResourcePolicy:output_type -> armature.api.v1.PutResourcePolicyResponse
-	78,  // 78: armature.api.v1.TableService.GetResourcePolicy:output_type -> armature.api.v1.GetResourcePolicyResponse
-	79,  // 79: armature.api.v1.TableService.DeleteResourcePolicy:output_type -> armature.api.v1.DeleteResourcePolicyResponse
-	80,  // 80: armature.api.v1.TableService.ListTagsOfResource:output_type -> armature.api.v1.ListTagsOfResourceResponse
-	81,  // 81: armature.api.v1.TableService.DescribeLimits:output_type -> armature.api.v1.DescribeLimitsResponse
-	82,  // 82: armature.api.v1.TableService.DescribeEndpoints:output_type -> armature.api.v1.DescribeEndpointsResponse
-	83,  // 83: armature.api.v1.TableService.DescribeContinuousBackups:output_type -> armature.api.v1.DescribeContinuousBackupsResponse
-	84,  // 84: armature.api.v1.TableService.UpdateContinuousBackups:output_type -> armature.api.v1.UpdateContinuousBackupsResponse
-	85,  // 85: armature.api.v1.TableService.CreateBackup:output_type -> armature.api.v1.CreateBackupResponse
-	86,  // 86: armature.api.v1.TableService.DescribeBackup:output_type -> armature.api.v1.DescribeBackupResponse
-	87,  // 87: armature.api.v1.TableService.ListBackups:output_type -> armature.api.v1.ListBackupsResponse
-	88,  // 88: armature.api.v1.TableService.DeleteBackup:output_type -> armature.api.v1.DeleteBackupResponse
-	89,  // 89: armature.api.v1.TableService.RestoreTableFromBackup:output_type -> armature.api.v1.RestoreTableFromBackupResponse
-	90,  // 90: armature.api.v1.TableService.ExportTableToPointInTime:output_type -> armature.api.v1.ExportTableToPointInTimeResponse
-	91,  // 91: armature.api.v1.TableService.DescribeExport:output_type -> armature.api.v1.DescribeExportResponse
-	92,  // 92: armature.api.v1.TableService.ListExports:output_type -> armature.api.v1.ListExportsResponse
-	93,  // 93: armature.api.v1.TableService.ImportTable:output_type -> armature.api.v1.ImportTableResponse
-	94,  // 94: armature.api.v1.TableService.DescribeImport:output_type -> armature.api.v1.DescribeImportResponse
-	95,  // 95: armature.api.v1.TableService.ListImports:output_type -> armature.api.v1.ListImportsResponse
-	96,  // 96: armature.api.v1.TableService.StartBulkPutItems:output_type -> armature.api.v1.StartBulkPutItemsResponse
-	97,  // 97: armature.api.v1.TableService.DescribeBulkOperation:output_type -> armature.api.v1.DescribeBulkOperationResponse
-	98,  // 98: armature.api.v1.TableService.ListBulkOperations:output_type -> armature.api.v1.ListBulkOperationsResponse
-	99,  // 99: armature.api.v1.TableService.CancelBulkOperation:output_type -> armature.api.v1.CancelBulkOperationResponse
-	100, // 100: armature.api.v1.StatementService.ExecuteStatement:output_type -> armature.api.v1.ExecuteStatementResponse
-	101, // 101: armature.api.v1.StatementService.BatchExecuteStatement:output_type -> armature.api.v1.BatchExecuteStatementResponse
-	102, // 102: armature.api.v1.StatementService.ExecuteTransaction:output_type -> armature.api.v1.ExecuteTransactionResponse
-	103, // 103: armature.api.v1.StreamService.ListStreams:output_type -> armature.api.v1.ListStreamsResponse
-	104, // 104: armature.api.v1.StreamService.DescribeStream:output_type -> armature.api.v1.DescribeStreamResponse
-	105, // 105: armature.api.v1.StreamService.GetShardIterator:output_type -> armature.api.v1.GetShardIteratorResponse
-	106, // 106: armature.api.v1.StreamService.GetRecords:output_type -> armature.api.v1.GetRecordsResponse
-	107, // 107: armature.api.v1.StreamService.Watch:output_type -> armature.api.v1.WatchResponse
-	54,  // [54:108] is the sub-list for method output_type
-	0,   // [0:54] is the sub-list for method input_type
+	36,  // 36: armature.api.v1.TableService.RestoreTableToPointInTime:input_type -> armature.api.v1.RestoreTableToPointInTimeRequest
+	37,  // 37: armature.api.v1.TableService.ExportTableToPointInTime:input_type -> armature.api.v1.ExportTableToPointInTimeRequest
+	38,  // 38: armature.api.v1.TableService.DescribeExport:input_type -> armature.api.v1.DescribeExportRequest
+	39,  // 39: armature.api.v1.TableService.ListExports:input_type -> armature.api.v1.ListExportsRequest
+	40,  // 40: armature.api.v1.TableService.ImportTable:input_type -> armature.api.v1.ImportTableRequest
+	41,  // 41: armature.api.v1.TableService.DescribeImport:input_type -> armature.api.v1.DescribeImportRequest
+	42,  // 42: armature.api.v1.TableService.ListImports:input_type -> armature.api.v1.ListImportsRequest
+	43,  // 43: armature.api.v1.TableService.StartBulkPutItems:input_type -> armature.api.v1.StartBulkPutItemsRequest
+	44,  // 44: armature.api.v1.TableService.DescribeBulkOperation:input_type -> armature.api.v1.DescribeBulkOperationRequest
+	45,  // 45: armature.api.v1.TableService.ListBulkOperations:input_type -> armature.api.v1.ListBulkOperationsRequest
+	46,  // 46: armature.api.v1.TableService.CancelBulkOperation:input_type -> armature.api.v1.CancelBulkOperationRequest
+	47,  // 47: armature.api.v1.StatementService.ExecuteStatement:input_type -> armature.api.v1.ExecuteStatementRequest
+	48,  // 48: armature.api.v1.StatementService.BatchExecuteStatement:input_type -> armature.api.v1.BatchExecuteStatementRequest
+	49,  // 49: armature.api.v1.StatementService.ExecuteTransaction:input_type -> armature.api.v1.ExecuteTransactionRequest
+	50,  // 50: armature.api.v1.StreamService.ListStreams:input_type -> armature.api.v1.ListStreamsRequest
+	51,  // 51: armature.api.v1.StreamService.DescribeStream:input_type -> armature.api.v1.DescribeStreamRequest
+	52,  // 52: armature.api.v1.StreamService.GetShardIterator:input_type -> armature.api.v1.GetShardIteratorRequest
+	53,  // 53: armature.api.v1.StreamService.GetRecords:input_type -> armature.api.v1.GetRecordsRequest
+	54,  // 54: armature.api.v1.StreamService.Watch:input_type -> armature.api.v1.WatchRequest
+	55,  // 55: armature.api.v1.ItemService.GetItem:output_type -> armature.api.v1.GetItemResponse
+	56,  // 56: armature.api.v1.ItemService.PutItem:output_type -> armature.api.v1.PutItemResponse
+	57,  // 57: armature.api.v1.ItemService.UpdateItem:output_type -> armature.api.v1.UpdateItemResponse
+	58,  // 58: armature.api.v1.ItemService.DeleteItem:output_type -> armature.api.v1.DeleteItemResponse
+	59,  // 59: armature.api.v1.ItemService.Query:output_type -> armature.api.v1.QueryResponse
+	60,  // 60: armature.api.v1.ItemService.Scan:output_type -> armature.api.v1.ScanResponse
+	61,  // 61: armature.api.v1.ItemService.BatchGetItem:output_type -> armature.api.v1.BatchGetItemResponse
+	62,  // 62: armature.api.v1.ItemService.BatchWriteItem:output_type -> armature.api.v1.BatchWriteItemResponse
+	63,  // 63: armature.api.v1.ItemService.TransactGetItems:output_type -> armature.api.v1.TransactGetItemsResponse
+	64,  // 64: armature.api.v1.ItemService.TransactWriteItems:output_type -> armature.api.v1.TransactWriteItemsResponse
+	65,  // 65: armature.api.v1.ItemService.Pipeline:output_type -> armature.api.v1.PipelineResponse
+	66,  // 66: armature.api.v1.TableService.CreateTable:output_type -> armature.api.v1.CreateTableResponse
+	67,  // 67: armature.api.v1.TableService.DescribeTable:output_type -> armature.api.v1.DescribeTableResponse
+	68,  // 68: armature.api.v1.TableService.ListTables:output_type -> armature.api.v1.ListTablesResponse
+	69,  // 69: armature.api.v1.TableService.DeleteTable:output_type -> armature.api.v1.DeleteTableResponse
+	70,  // 70: armature.api.v1.TableService.UpdateTable:output_type -> armature.api.v1.UpdateTableResponse
+	71,  // 71: armature.api.v1.TableService.UpdateTimeToLive:output_type -> armature.api.v1.UpdateTimeToLiveResponse
+	72,  // 72: armature.api.v1.TableService.DescribeTimeToLive:output_type -> armature.api.v1.DescribeTimeToLiveResponse
+	73,  // 73: armature.api.v1.TableService.UpdateContributorInsights:output_type -> armature.api.v1.UpdateContributorInsightsResponse
+	74,  // 74: armature.api.v1.TableService.DescribeContributorInsights:output_type -> armature.api.v1.DescribeContributorInsightsResponse
+	75,  // 75: armature.api.v1.TableService.ListContributorInsights:output_type -> armature.api.v1.ListContributorInsightsResponse
+	76,  // 76: armature.api.v1.TableService.TagResource:output_type -> armature.api.v1.TagResourceResponse
+	77,  // 77: armature.api.v1.TableService.UntagResource:output_type -> armature.api.v1.UntagResourceResponse
+	78,  // 78: armature.api.v1.TableService.PutResourcePolicy:output_type -> armature.api.v1.PutResourcePolicyResponse
+	79,  // 79: armature.api.v1.TableService.GetResourcePolicy:output_type -> armature.api.v1.GetResourcePolicyResponse
+	80,  // 80: armature.api.v1.TableService.DeleteResourcePolicy:output_type -> armature.api.v1.DeleteResourcePolicyResponse
+	81,  // 81: armature.api.v1.TableService.ListTagsOfResource:output_type -> armature.api.v1.ListTagsOfResourceResponse
+	82,  // 82: armature.api.v1.TableService.DescribeLimits:output_type -> armature.api.v1.DescribeLimitsResponse
+	83,  // 83: armature.api.v1.TableService.DescribeEndpoints:output_type -> armature.api.v1.DescribeEndpointsResponse
+	84,  // 84: armature.api.v1.TableService.DescribeContinuousBackups:output_type -> armature.api.v1.DescribeContinuousBackupsResponse
+	85,  // 85: armature.api.v1.TableService.UpdateContinuousBackups:output_type -> armature.api.v1.UpdateContinuousBackupsResponse
+	86,  // 86: armature.api.v1.TableService.CreateBackup:output_type -> armature.api.v1.CreateBackupResponse
+	87,  // 87: armature.api.v1.TableService.DescribeBackup:output_type -> armature.api.v1.DescribeBackupResponse
+	88,  // 88: armature.api.v1.TableService.ListBackups:output_type -> armature.api.v1.ListBackupsResponse
+	89,  // 89: armature.api.v1.TableService.DeleteBackup:output_type -> armature.api.v1.DeleteBackupResponse
+	90,  // 90: armature.api.v1.TableService.RestoreTableFromBackup:output_type -> armature.api.v1.RestoreTableFromBackupResponse
+	91,  // 91: armature.api.v1.TableService.RestoreTableToPointInTime:output_type -> armature.api.v1.RestoreTableToPointInTimeResponse
+	92,  // 92: armature.api.v1.TableService.ExportTableToPointInTime:output_type -> armature.api.v1.ExportTableToPointInTimeResponse
+	93,  // 93: armature.api.v1.TableService.DescribeExport:output_type -> armature.api.v1.DescribeExportResponse
+	94,  // 94: armature.api.v1.TableService.ListExports:output_type -> armature.api.v1.ListExportsResponse
+	95,  // 95: armature.api.v1.TableService.ImportTable:output_type -> armature.api.v1.ImportTableResponse
+	96,  // 96: armature.api.v1.TableService.DescribeImport:output_type -> armature.api.v1.DescribeImportResponse
+	97,  // 97: armature.api.v1.TableService.ListImports:output_type -> armature.api.v1.ListImportsResponse
+	98,  // 98: armature.api.v1.TableService.StartBulkPutItems:output_type -> armature.api.v1.StartBulkPutItemsResponse
+	99,  // 99: armature.api.v1.TableService.DescribeBulkOperation:output_type -> armature.api.v1.DescribeBulkOperationResponse
+	100, // 100: armature.api.v1.TableService.ListBulkOperations:output_type -> armature.api.v1.ListBulkOperationsResponse
+	101, // 101: armature.api.v1.TableService.CancelBulkOperation:output_type -> armature.api.v1.CancelBulkOperationResponse
+	102, // 102: armature.api.v1.StatementService.ExecuteStatement:output_type -> armature.api.v1.ExecuteStatementResponse
+	103, // 103: armature.api.v1.StatementService.BatchExecuteStatement:output_type -> armature.api.v1.BatchExecuteStatementResponse
+	104, // 104: armature.api.v1.StatementService.ExecuteTransaction:output_type -> armature.api.v1.ExecuteTransactionResponse
+	105, // 105: armature.api.v1.StreamService.ListStreams:output_type -> armature.api.v1.ListStreamsResponse
+	106, // 106: armature.api.v1.StreamService.DescribeStream:output_type -> armature.api.v1.DescribeStreamResponse
+	107, // 107: armature.api.v1.StreamService.GetShardIterator:output_type -> armature.api.v1.GetShardIteratorResponse
+	108, // 108: armature.api.v1.StreamService.GetRecords:output_type -> armature.api.v1.GetRecordsResponse
+	109, // 109: armature.api.v1.StreamService.Watch:output_type -> armature.api.v1.WatchResponse
+	55,  // [55:110] is the sub-list for method output_type
+	0,   // [0:55] is the sub-list for method input_type
 	0,   // [0:0] is the sub-list for extension type_name
 	0,   // [0:0] is the sub-list for extension extendee
 	0,   // [0:0] is the sub-list for field type_name

@@ -557,6 +557,7 @@ const (
 	TableService_ListBackups_FullMethodName                 = "/armature.api.v1.TableService/ListBackups"
 	TableService_DeleteBackup_FullMethodName                = "/armature.api.v1.TableService/DeleteBackup"
 	TableService_RestoreTableFromBackup_FullMethodName      = "/armature.api.v1.TableService/RestoreTableFromBackup"
+	TableService_RestoreTableToPointInTime_FullMethodName   = "/armature.api.v1.TableService/RestoreTableToPointInTime"
 	TableService_ExportTableToPointInTime_FullMethodName    = "/armature.api.v1.TableService/ExportTableToPointInTime"
 	TableService_DescribeExport_FullMethodName              = "/armature.api.v1.TableService/DescribeExport"
 	TableService_ListExports_FullMethodName                 = "/armature.api.v1.TableService/ListExports"
@@ -625,6 +626,8 @@ type TableServiceClient interface {
 	DeleteBackup(ctx context.Context, in *DeleteBackupRequest, opts ...grpc.CallOption) (*DeleteBackupResponse, error)
 	// Restores a table's backup as a new table, which is CREATING until it is complete.
 	RestoreTableFromBackup(ctx context.Context, in *RestoreTableFromBackupRequest, opts ...grpc.CallOption) (*RestoreTableFromBackupResponse, error)
+	// Restores a table to a time of its past. Refused by this version, which keeps no history of tables.
+	RestoreTableToPointInTime(ctx context.Context, in *RestoreTableToPointInTimeRequest, opts ...grpc.CallOption) (*RestoreTableToPointInTimeResponse, error)
 	// Starts an export of a table to files.
 	ExportTableToPointInTime(ctx context.Context, in *ExportTableToPointInTimeRequest, opts ...grpc.CallOption) (*ExportTableToPointInTimeResponse, error)
 	// Returns the state of an export.
@@ -905,6 +908,16 @@ func (c *tableServiceClient) RestoreTableFromBackup(ctx context.Context, in *Res
 	return out, nil
 }
 
+func (c *tableServiceClient) RestoreTableToPointInTime(ctx context.Context, in *RestoreTableToPointInTimeRequest, opts ...grpc.CallOption) (*RestoreTableToPointInTimeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RestoreTableToPointInTimeResponse)
+	err := c.cc.Invoke(ctx, TableService_RestoreTableToPointInTime_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *tableServiceClient) ExportTableToPointInTime(ctx context.Context, in *ExportTableToPointInTimeRequest, opts ...grpc.CallOption) (*ExportTableToPointInTimeResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ExportTableToPointInTimeResponse)
@@ -1061,6 +1074,8 @@ type TableServiceServer interface {
 	DeleteBackup(context.Context, *DeleteBackupRequest) (*DeleteBackupResponse, error)
 	// Restores a table's backup as a new table, which is CREATING until it is complete.
 	RestoreTableFromBackup(context.Context, *RestoreTableFromBackupRequest) (*RestoreTableFromBackupResponse, error)
+	// Restores a table to a time of its past. Refused by this version, which keeps no history of tables.
+	RestoreTableToPointInTime(context.Context, *RestoreTableToPointInTimeRequest) (*RestoreTableToPointInTimeResponse, error)
 	// Starts an export of a table to files.
 	ExportTableToPointInTime(context.Context, *ExportTableToPointInTimeRequest) (*ExportTableToPointInTimeResponse, error)
 	// Returns the state of an export.
@@ -1165,6 +1180,9 @@ func (UnimplementedTableServiceServer) DeleteBackup(context.Context, *DeleteBack
 }
 func (UnimplementedTableServiceServer) RestoreTableFromBackup(context.Context, *RestoreTableFromBackupRequest) (*RestoreTableFromBackupResponse, error) {
 	return nil, status.Errorf(codes.Unimplemented, "method RestoreTableFromBackup not implemented")
+}
+func (UnimplementedTableServiceServer) RestoreTableToPointInTime(context.Context, *RestoreTableToPointInTimeRequest) (*RestoreTableToPointInTimeResponse, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method RestoreTableToPointInTime not implemented")
 }
 func (UnimplementedTableServiceServer) ExportTableToPointInTime(context.Context, *ExportTableToPointInTimeRequest) (*ExportTableToPointInTimeResponse, error) {
 	return nil, status.Errorf(codes.Unimplemented, "method ExportTableToPointInTime not implemented")
@@ -1667,6 +1685,24 @@ func _TableService_RestoreTableFromBackup_Handler(srv interface{}, ctx context.C
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TableService_RestoreTableToPointInTime_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RestoreTableToPointInTimeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TableServiceServer).RestoreTableToPointInTime(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TableService_RestoreTableToPointInTime_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TableServiceServer).RestoreTableToPointInTime(ctx, req.(*RestoreTableToPointInTimeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _TableService_ExportTableToPointInTime_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ExportTableToPointInTimeRequest)
 	if err := dec(in); err != nil {
@@ -1953,6 +1989,10 @@ var TableService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RestoreTableFromBackup",
 			Handler:    _TableService_RestoreTableFromBackup_Handler,
+		},
+		{
+			MethodName: "RestoreTableToPointInTime",
+			Handler:    _TableService_RestoreTableToPointInTime_Handler,
 		},
 		{
 			MethodName: "ExportTableToPointInTime",

@@ -6416,6 +6416,181 @@ func (x *RestoreTableFromBackupResponse) GetTableDescription() *TableDescription
 	return nil
 }
 
+// Restores a table to a time of its past, as a new table. This version keeps no history from which it could: a request
+// that is right ends in PointInTimeRecoveryUnavailableException. Errors: TableNotFoundException for the source;
+// PointInTimeRecoveryUnavailableException.
+type RestoreTableToPointInTimeRequest struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	TargetTableName string                 `protobuf:"bytes,2,opt,name=target_table_name,json=targetTableName,proto3" json:"target_table_name,omitempty"`
+	// One of the two.
+	SourceTableName *string `protobuf:"bytes,3,opt,name=source_table_name,json=sourceTableName,proto3,oneof" json:"source_table_name,omitempty"`
+	SourceTableArn  *string `protobuf:"bytes,4,opt,name=source_table_arn,json=sourceTableArn,proto3,oneof" json:"source_table_arn,omitempty"`
+	// One of the two.
+	UseLatestRestorableTime *bool  `protobuf:"varint,5,opt,name=use_latest_restorable_time,json=useLatestRestorableTime,proto3,oneof" json:"use_latest_restorable_time,omitempty"`
+	RestoreDateTimeMs       *int64 `protobuf:"varint,6,opt,name=restore_date_time_ms,json=restoreDateTimeMs,proto3,oneof" json:"restore_date_time_ms,omitempty"`
+	// As in RestoreTableFromBackupRequest.
+	BillingModeOverride           BillingMode               `protobuf:"varint,7,opt,name=billing_mode_override,json=billingModeOverride,proto3,enum=armature.api.v1.BillingMode" json:"billing_mode_override,omitempty"`
+	ProvisionedThroughputOverride *ProvisionedThroughput    `protobuf:"bytes,8,opt,name=provisioned_throughput_override,json=provisionedThroughputOverride,proto3" json:"provisioned_throughput_override,omitempty"`
+	OnDemandThroughputOverride    *OnDemandThroughput       `protobuf:"bytes,9,opt,name=on_demand_throughput_override,json=onDemandThroughputOverride,proto3" json:"on_demand_throughput_override,omitempty"`
+	SseSpecificationOverride      *SseSpecification         `protobuf:"bytes,10,opt,name=sse_specification_override,json=sseSpecificationOverride,proto3" json:"sse_specification_override,omitempty"`
+	GlobalSecondaryIndexOverride  *GlobalSecondaryIndexList `protobuf:"bytes,11,opt,name=global_secondary_index_override,json=globalSecondaryIndexOverride,proto3" json:"global_secondary_index_override,omitempty"`
+	LocalSecondaryIndexOverride   *LocalSecondaryIndexList  `protobuf:"bytes,12,opt,name=local_secondary_index_override,json=localSecondaryIndexOverride,proto3" json:"local_secondary_index_override,omitempty"`
+	unknownFields                 protoimpl.UnknownFields
+	sizeCache                     protoimpl.SizeCache
+}
+
+func (x *RestoreTableToPointInTimeRequest) Reset() {
+	*x = RestoreTableToPointInTimeRequest{}
+	mi := &file_armature_api_v1_tables_proto_msgTypes[87]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RestoreTableToPointInTimeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RestoreTableToPointInTimeRequest) ProtoMessage() {}
+
+func (x *RestoreTableToPointInTimeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_armature_api_v1_tables_proto_msgTypes[87]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RestoreTableToPointInTimeRequest.ProtoReflect.Descriptor instead.
+func (*RestoreTableToPointInTimeRequest) Descriptor() ([]byte, []int) {
+	return file_armature_api_v1_tables_proto_rawDescGZIP(), []int{87}
+}
+
+func (x *RestoreTableToPointInTimeRequest) GetTargetTableName() string {
+	if x != nil {
+		return x.TargetTableName
+	}
+	return ""
+}
+
+func (x *RestoreTableToPointInTimeRequest) GetSourceTableName() string {
+	if x != nil && x.SourceTableName != nil {
+		return *x.SourceTableName
+	}
+	return ""
+}
+
+func (x *RestoreTableToPointInTimeRequest) GetSourceTableArn() string {
+	if x != nil && x.SourceTableArn != nil {
+		return *x.SourceTableArn
+	}
+	return ""
+}
+
+func (x *RestoreTableToPointInTimeRequest) GetUseLatestRestorableTime() bool {
+	if x != nil && x.UseLatestRestorableTime != nil {
+		return *x.UseLatestRestorableTime
+	}
+	return false
+}
+
+func (x *RestoreTableToPointInTimeRequest) GetRestoreDateTimeMs() int64 {
+	if x != nil && x.RestoreDateTimeMs != nil {
+		return *x.RestoreDateTimeMs
+	}
+	return 0
+}
+
+func (x *RestoreTableToPointInTimeRequest) GetBillingModeOverride() BillingMode {
+	if x != nil {
+		return x.BillingModeOverride
+	}
+	return BillingMode_BILLING_MODE_UNSPECIFIED
+}
+
+func (x *RestoreTableToPointInTimeRequest) GetProvisionedThroughputOverride() *ProvisionedThroughput {
+	if x != nil {
+		return x.ProvisionedThroughputOverride
+	}
+	return nil
+}
+
+func (x *RestoreTableToPointInTimeRequest) GetOnDemandThroughputOverride() *OnDemandThroughput {
+	if x != nil {
+		return x.OnDemandThroughputOverride
+	}
+	return nil
+}
+
+func (x *RestoreTableToPointInTimeRequest) GetSseSpecificationOverride() *SseSpecification {
+	if x != nil {
+		return x.SseSpecificationOverride
+	}
+	return nil
+}
+
+func (x *RestoreTableToPointInTimeRequest) GetGlobalSecondaryIndexOverride() *GlobalSecondaryIndexList {
+	if x != nil {
+		return x.GlobalSecondaryIndexOverride
+	}
+	return nil
+}
+
+func (x *RestoreTableToPointInTimeRequest) GetLocalSecondaryIndexOverride() *LocalSecondaryIndexList {
+	if x != nil {
+		return x.LocalSecondaryIndexOverride
+	}
+	return nil
+}
+
+// Result of RestoreTableToPointInTime.
+type RestoreTableToPointInTimeResponse struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	TableDescription *TableDescription      `protobuf:"bytes,1,opt,name=table_description,json=tableDescription,proto3" json:"table_description,omitempty"` // CREATING, with restore_summary.
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *RestoreTableToPointInTimeResponse) Reset() {
+	*x = RestoreTableToPointInTimeResponse{}
+	mi := &file_armature_api_v1_tables_proto_msgTypes[88]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RestoreTableToPointInTimeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RestoreTableToPointInTimeResponse) ProtoMessage() {}
+
+func (x *RestoreTableToPointInTimeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_armature_api_v1_tables_proto_msgTypes[88]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RestoreTableToPointInTimeResponse.ProtoReflect.Descriptor instead.
+func (*RestoreTableToPointInTimeResponse) Descriptor() ([]byte, []int) {
+	return file_armature_api_v1_tables_proto_rawDescGZIP(), []int{88}
+}
+
+func (x *RestoreTableToPointInTimeResponse) GetTableDescription() *TableDescription {
+	if x != nil {
+		return x.TableDescription
+	}
+	return nil
+}
+
 var File_armature_api_v1_tables_proto protoreflect.FileDescriptor
 
 const file_armature_api_v1_tables_proto_rawDesc = "" +
@@ -6934,6 +7109,26 @@ const file_armature_api_v1_tables_proto_rawDesc = "" +
 	"\x17LocalSecondaryIndexList\x12>\n" +
 	"\aindexes\x18\x01 \x03(\v2$.armature.api.v1.LocalSecondaryIndexR\aindexes\"p\n" +
 	"\x1eRestoreTableFromBackupResponse\x12N\n" +
+	"\x11table_description\x18\x01 \x01(\v2!.armature.api.v1.TableDescriptionR\x10tableDescription\"\x87\b\n" +
+	" RestoreTableToPointInTimeRequest\x12*\n" +
+	"\x11target_table_name\x18\x02 \x01(\tR\x0ftargetTableName\x12/\n" +
+	"\x11source_table_name\x18\x03 \x01(\tH\x00R\x0fsourceTableName\x88\x01\x01\x12-\n" +
+	"\x10source_table_arn\x18\x04 \x01(\tH\x01R\x0esourceTableArn\x88\x01\x01\x12@\n" +
+	"\x1ause_latest_restorable_time\x18\x05 \x01(\bH\x02R\x17useLatestRestorableTime\x88\x01\x01\x124\n" +
+	"\x14restore_date_time_ms\x18\x06 \x01(\x03H\x03R\x11restoreDateTimeMs\x88\x01\x01\x12P\n" +
+	"\x15billing_mode_override\x18\a \x01(\x0e2\x1c.armature.api.v1.BillingModeR\x13billingModeOverride\x12n\n" +
+	"\x1fprovisioned_throughput_override\x18\b \x01(\v2&.armature.api.v1.ProvisionedThroughputR\x1dprovisionedThroughputOverride\x12f\n" +
+	"\x1don_demand_throughput_override\x18\t \x01(\v2#.armature.api.v1.OnDemandThroughputR\x1aonDemandThroughputOverride\x12_\n" +
+	"\x1asse_specification_override\x18\n" +
+	" \x01(\v2!.armature.api.v1.SseSpecificationR\x18sseSpecificationOverride\x12p\n" +
+	"\x1fglobal_secondary_index_override\x18\v \x01(\v2).armature.api.v1.GlobalSecondaryIndexListR\x1cglobalSecondaryIndexOverride\x12m\n" +
+	"\x1elocal_secondary_index_override\x18\f \x01(\v2(.armature.api.v1.LocalSecondaryIndexListR\x1blocalSecondaryIndexOverrideB\x14\n" +
+	"\x12_source_table_nameB\x13\n" +
+	"\x11_source_table_arnB\x1d\n" +
+	"\x1b_use_latest_restorable_timeB\x17\n" +
+	"\x15_restore_date_time_msJ\x04\b\x01\x10\x02R\n" +
+	"table_name\"s\n" +
+	"!RestoreTableToPointInTimeResponse\x12N\n" +
 	"\x11table_description\x18\x01 \x01(\v2!.armature.api.v1.TableDescriptionR\x10tableDescription*k\n" +
 	"\vBillingMode\x12\x1c\n" +
 	"\x18BILLING_MODE_UNSPECIFIED\x10\x00\x12\x1c\n" +
@@ -7038,7 +7233,7 @@ func file_armature_api_v1_tables_proto_rawDescGZIP() []byte {
 }
 
 var file_armature_api_v1_tables_proto_enumTypes = make([]protoimpl.EnumInfo, 16)
-var file_armature_api_v1_tables_proto_msgTypes = make([]protoimpl.MessageInfo, 87)
+var file_armature_api_v1_tables_proto_msgTypes = make([]protoimpl.MessageInfo, 89)
 var file_armature_api_v1_tables_proto_goTypes = []any{
 	(BillingMode)(0),                                      // 0: armature.api.v1.BillingMode
 	(TableStatus)(0),                                      // 1: armature.api.v1.TableStatus
@@ -7143,41 +7338,43 @@ var file_armature_api_v1_tables_proto_goTypes = []any{
 	(*GlobalSecondaryIndexList)(nil),                      // 100: armature.api.v1.GlobalSecondaryIndexList
 	(*LocalSecondaryIndexList)(nil),                       // 101: armature.api.v1.LocalSecondaryIndexList
 	(*RestoreTableFromBackupResponse)(nil),                // 102: armature.api.v1.RestoreTableFromBackupResponse
-	(*KeySchemaElement)(nil),                              // 103: armature.api.v1.KeySchemaElement
-	(*Projection)(nil),                                    // 104: armature.api.v1.Projection
-	(*ProvisionedThroughput)(nil),                         // 105: armature.api.v1.ProvisionedThroughput
-	(*OnDemandThroughput)(nil),                            // 106: armature.api.v1.OnDemandThroughput
-	(*WarmThroughput)(nil),                                // 107: armature.api.v1.WarmThroughput
-	(*AttributeDefinition)(nil),                           // 108: armature.api.v1.AttributeDefinition
-	(*Tag)(nil),                                           // 109: armature.api.v1.Tag
+	(*RestoreTableToPointInTimeRequest)(nil),              // 103: armature.api.v1.RestoreTableToPointInTimeRequest
+	(*RestoreTableToPointInTimeResponse)(nil),             // 104: armature.api.v1.RestoreTableToPointInTimeResponse
+	(*KeySchemaElement)(nil),                              // 105: armature.api.v1.KeySchemaElement
+	(*Projection)(nil),                                    // 106: armature.api.v1.Projection
+	(*ProvisionedThroughput)(nil),                         // 107: armature.api.v1.ProvisionedThroughput
+	(*OnDemandThroughput)(nil),                            // 108: armature.api.v1.OnDemandThroughput
+	(*WarmThroughput)(nil),                                // 109: armature.api.v1.WarmThroughput
+	(*AttributeDefinition)(nil),                           // 110: armature.api.v1.AttributeDefinition
+	(*Tag)(nil),                                           // 111: armature.api.v1.Tag
 }
 var file_armature_api_v1_tables_proto_depIdxs = []int32{
 	3,   // 0: armature.api.v1.StreamSpecification.stream_view_type:type_name -> armature.api.v1.StreamViewType
 	4,   // 1: armature.api.v1.SseSpecification.sse_type:type_name -> armature.api.v1.SseType
 	5,   // 2: armature.api.v1.SseDescription.status:type_name -> armature.api.v1.SseStatus
 	4,   // 3: armature.api.v1.SseDescription.sse_type:type_name -> armature.api.v1.SseType
-	103, // 4: armature.api.v1.LocalSecondaryIndex.key_schema:type_name -> armature.api.v1.KeySchemaElement
-	104, // 5: armature.api.v1.LocalSecondaryIndex.projection:type_name -> armature.api.v1.Projection
-	103, // 6: armature.api.v1.GlobalSecondaryIndex.key_schema:type_name -> armature.api.v1.KeySchemaElement
-	104, // 7: armature.api.v1.GlobalSecondaryIndex.projection:type_name -> armature.api.v1.Projection
-	105, // 8: armature.api.v1.GlobalSecondaryIndex.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
-	106, // 9: armature.api.v1.GlobalSecondaryIndex.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
-	107, // 10: armature.api.v1.GlobalSecondaryIndex.warm_throughput:type_name -> armature.api.v1.WarmThroughput
+	105, // 4: armature.api.v1.LocalSecondaryIndex.key_schema:type_name -> armature.api.v1.KeySchemaElement
+	106, // 5: armature.api.v1.LocalSecondaryIndex.projection:type_name -> armature.api.v1.Projection
+	105, // 6: armature.api.v1.GlobalSecondaryIndex.key_schema:type_name -> armature.api.v1.KeySchemaElement
+	106, // 7: armature.api.v1.GlobalSecondaryIndex.projection:type_name -> armature.api.v1.Projection
+	107, // 8: armature.api.v1.GlobalSecondaryIndex.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
+	108, // 9: armature.api.v1.GlobalSecondaryIndex.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
+	109, // 10: armature.api.v1.GlobalSecondaryIndex.warm_throughput:type_name -> armature.api.v1.WarmThroughput
 	0,   // 11: armature.api.v1.BillingModeSummary.billing_mode:type_name -> armature.api.v1.BillingMode
 	6,   // 12: armature.api.v1.TableClassSummary.table_class:type_name -> armature.api.v1.TableClass
 	1,   // 13: armature.api.v1.TableWarmThroughputDescription.status:type_name -> armature.api.v1.TableStatus
 	2,   // 14: armature.api.v1.GlobalSecondaryIndexWarmThroughputDescription.status:type_name -> armature.api.v1.IndexStatus
-	103, // 15: armature.api.v1.LocalSecondaryIndexDescription.key_schema:type_name -> armature.api.v1.KeySchemaElement
-	104, // 16: armature.api.v1.LocalSecondaryIndexDescription.projection:type_name -> armature.api.v1.Projection
-	103, // 17: armature.api.v1.GlobalSecondaryIndexDescription.key_schema:type_name -> armature.api.v1.KeySchemaElement
-	104, // 18: armature.api.v1.GlobalSecondaryIndexDescription.projection:type_name -> armature.api.v1.Projection
+	105, // 15: armature.api.v1.LocalSecondaryIndexDescription.key_schema:type_name -> armature.api.v1.KeySchemaElement
+	106, // 16: armature.api.v1.LocalSecondaryIndexDescription.projection:type_name -> armature.api.v1.Projection
+	105, // 17: armature.api.v1.GlobalSecondaryIndexDescription.key_schema:type_name -> armature.api.v1.KeySchemaElement
+	106, // 18: armature.api.v1.GlobalSecondaryIndexDescription.projection:type_name -> armature.api.v1.Projection
 	2,   // 19: armature.api.v1.GlobalSecondaryIndexDescription.index_status:type_name -> armature.api.v1.IndexStatus
 	21,  // 20: armature.api.v1.GlobalSecondaryIndexDescription.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughputDescription
-	106, // 21: armature.api.v1.GlobalSecondaryIndexDescription.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
+	108, // 21: armature.api.v1.GlobalSecondaryIndexDescription.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
 	25,  // 22: armature.api.v1.GlobalSecondaryIndexDescription.warm_throughput:type_name -> armature.api.v1.GlobalSecondaryIndexWarmThroughputDescription
 	28,  // 23: armature.api.v1.GlobalSecondaryIndexDescription.backlog:type_name -> armature.api.v1.IndexBacklog
-	108, // 24: armature.api.v1.TableDescription.attribute_definitions:type_name -> armature.api.v1.AttributeDefinition
-	103, // 25: armature.api.v1.TableDescription.key_schema:type_name -> armature.api.v1.KeySchemaElement
+	110, // 24: armature.api.v1.TableDescription.attribute_definitions:type_name -> armature.api.v1.AttributeDefinition
+	105, // 25: armature.api.v1.TableDescription.key_schema:type_name -> armature.api.v1.KeySchemaElement
 	1,   // 26: armature.api.v1.TableDescription.table_status:type_name -> armature.api.v1.TableStatus
 	21,  // 27: armature.api.v1.TableDescription.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughputDescription
 	22,  // 28: armature.api.v1.TableDescription.billing_mode_summary:type_name -> armature.api.v1.BillingModeSummary
@@ -7188,43 +7385,43 @@ var file_armature_api_v1_tables_proto_depIdxs = []int32{
 	18,  // 33: armature.api.v1.TableDescription.sse_description:type_name -> armature.api.v1.SseDescription
 	30,  // 34: armature.api.v1.TableDescription.archival_summary:type_name -> armature.api.v1.ArchivalSummary
 	23,  // 35: armature.api.v1.TableDescription.table_class_summary:type_name -> armature.api.v1.TableClassSummary
-	106, // 36: armature.api.v1.TableDescription.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
+	108, // 36: armature.api.v1.TableDescription.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
 	24,  // 37: armature.api.v1.TableDescription.warm_throughput:type_name -> armature.api.v1.TableWarmThroughputDescription
-	108, // 38: armature.api.v1.CreateTableRequest.attribute_definitions:type_name -> armature.api.v1.AttributeDefinition
-	103, // 39: armature.api.v1.CreateTableRequest.key_schema:type_name -> armature.api.v1.KeySchemaElement
+	110, // 38: armature.api.v1.CreateTableRequest.attribute_definitions:type_name -> armature.api.v1.AttributeDefinition
+	105, // 39: armature.api.v1.CreateTableRequest.key_schema:type_name -> armature.api.v1.KeySchemaElement
 	0,   // 40: armature.api.v1.CreateTableRequest.billing_mode:type_name -> armature.api.v1.BillingMode
-	105, // 41: armature.api.v1.CreateTableRequest.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
+	107, // 41: armature.api.v1.CreateTableRequest.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
 	19,  // 42: armature.api.v1.CreateTableRequest.local_secondary_indexes:type_name -> armature.api.v1.LocalSecondaryIndex
 	20,  // 43: armature.api.v1.CreateTableRequest.global_secondary_indexes:type_name -> armature.api.v1.GlobalSecondaryIndex
 	16,  // 44: armature.api.v1.CreateTableRequest.stream_specification:type_name -> armature.api.v1.StreamSpecification
 	17,  // 45: armature.api.v1.CreateTableRequest.sse_specification:type_name -> armature.api.v1.SseSpecification
-	109, // 46: armature.api.v1.CreateTableRequest.tags:type_name -> armature.api.v1.Tag
+	111, // 46: armature.api.v1.CreateTableRequest.tags:type_name -> armature.api.v1.Tag
 	6,   // 47: armature.api.v1.CreateTableRequest.table_class:type_name -> armature.api.v1.TableClass
-	106, // 48: armature.api.v1.CreateTableRequest.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
-	107, // 49: armature.api.v1.CreateTableRequest.warm_throughput:type_name -> armature.api.v1.WarmThroughput
+	108, // 48: armature.api.v1.CreateTableRequest.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
+	109, // 49: armature.api.v1.CreateTableRequest.warm_throughput:type_name -> armature.api.v1.WarmThroughput
 	31,  // 50: armature.api.v1.CreateTableResponse.table_description:type_name -> armature.api.v1.TableDescription
 	31,  // 51: armature.api.v1.DescribeTableResponse.table:type_name -> armature.api.v1.TableDescription
 	31,  // 52: armature.api.v1.DeleteTableResponse.table_description:type_name -> armature.api.v1.TableDescription
-	103, // 53: armature.api.v1.CreateGlobalSecondaryIndexAction.key_schema:type_name -> armature.api.v1.KeySchemaElement
-	104, // 54: armature.api.v1.CreateGlobalSecondaryIndexAction.projection:type_name -> armature.api.v1.Projection
-	105, // 55: armature.api.v1.CreateGlobalSecondaryIndexAction.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
-	106, // 56: armature.api.v1.CreateGlobalSecondaryIndexAction.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
-	107, // 57: armature.api.v1.CreateGlobalSecondaryIndexAction.warm_throughput:type_name -> armature.api.v1.WarmThroughput
-	105, // 58: armature.api.v1.UpdateGlobalSecondaryIndexAction.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
-	106, // 59: armature.api.v1.UpdateGlobalSecondaryIndexAction.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
-	107, // 60: armature.api.v1.UpdateGlobalSecondaryIndexAction.warm_throughput:type_name -> armature.api.v1.WarmThroughput
+	105, // 53: armature.api.v1.CreateGlobalSecondaryIndexAction.key_schema:type_name -> armature.api.v1.KeySchemaElement
+	106, // 54: armature.api.v1.CreateGlobalSecondaryIndexAction.projection:type_name -> armature.api.v1.Projection
+	107, // 55: armature.api.v1.CreateGlobalSecondaryIndexAction.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
+	108, // 56: armature.api.v1.CreateGlobalSecondaryIndexAction.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
+	109, // 57: armature.api.v1.CreateGlobalSecondaryIndexAction.warm_throughput:type_name -> armature.api.v1.WarmThroughput
+	107, // 58: armature.api.v1.UpdateGlobalSecondaryIndexAction.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
+	108, // 59: armature.api.v1.UpdateGlobalSecondaryIndexAction.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
+	109, // 60: armature.api.v1.UpdateGlobalSecondaryIndexAction.warm_throughput:type_name -> armature.api.v1.WarmThroughput
 	41,  // 61: armature.api.v1.GlobalSecondaryIndexUpdate.update:type_name -> armature.api.v1.UpdateGlobalSecondaryIndexAction
 	40,  // 62: armature.api.v1.GlobalSecondaryIndexUpdate.create:type_name -> armature.api.v1.CreateGlobalSecondaryIndexAction
 	42,  // 63: armature.api.v1.GlobalSecondaryIndexUpdate.delete:type_name -> armature.api.v1.DeleteGlobalSecondaryIndexAction
-	108, // 64: armature.api.v1.UpdateTableRequest.attribute_definitions:type_name -> armature.api.v1.AttributeDefinition
+	110, // 64: armature.api.v1.UpdateTableRequest.attribute_definitions:type_name -> armature.api.v1.AttributeDefinition
 	0,   // 65: armature.api.v1.UpdateTableRequest.billing_mode:type_name -> armature.api.v1.BillingMode
-	105, // 66: armature.api.v1.UpdateTableRequest.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
+	107, // 66: armature.api.v1.UpdateTableRequest.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
 	43,  // 67: armature.api.v1.UpdateTableRequest.global_secondary_index_updates:type_name -> armature.api.v1.GlobalSecondaryIndexUpdate
 	16,  // 68: armature.api.v1.UpdateTableRequest.stream_specification:type_name -> armature.api.v1.StreamSpecification
 	17,  // 69: armature.api.v1.UpdateTableRequest.sse_specification:type_name -> armature.api.v1.SseSpecification
 	6,   // 70: armature.api.v1.UpdateTableRequest.table_class:type_name -> armature.api.v1.TableClass
-	106, // 71: armature.api.v1.UpdateTableRequest.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
-	107, // 72: armature.api.v1.UpdateTableRequest.warm_throughput:type_name -> armature.api.v1.WarmThroughput
+	108, // 71: armature.api.v1.UpdateTableRequest.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
+	109, // 72: armature.api.v1.UpdateTableRequest.warm_throughput:type_name -> armature.api.v1.WarmThroughput
 	31,  // 73: armature.api.v1.UpdateTableResponse.table_description:type_name -> armature.api.v1.TableDescription
 	46,  // 74: armature.api.v1.UpdateTimeToLiveRequest.time_to_live_specification:type_name -> armature.api.v1.TimeToLiveSpecification
 	46,  // 75: armature.api.v1.UpdateTimeToLiveResponse.time_to_live_specification:type_name -> armature.api.v1.TimeToLiveSpecification
@@ -7240,8 +7437,8 @@ var file_armature_api_v1_tables_proto_depIdxs = []int32{
 	10,  // 85: armature.api.v1.ContributorInsightsSummary.contributor_insights_status:type_name -> armature.api.v1.ContributorInsightsStatus
 	9,   // 86: armature.api.v1.ContributorInsightsSummary.contributor_insights_mode:type_name -> armature.api.v1.ContributorInsightsMode
 	58,  // 87: armature.api.v1.ListContributorInsightsResponse.contributor_insights_summaries:type_name -> armature.api.v1.ContributorInsightsSummary
-	109, // 88: armature.api.v1.TagResourceRequest.tags:type_name -> armature.api.v1.Tag
-	109, // 89: armature.api.v1.ListTagsOfResourceResponse.tags:type_name -> armature.api.v1.Tag
+	111, // 88: armature.api.v1.TagResourceRequest.tags:type_name -> armature.api.v1.Tag
+	111, // 89: armature.api.v1.ListTagsOfResourceResponse.tags:type_name -> armature.api.v1.Tag
 	75,  // 90: armature.api.v1.DescribeEndpointsResponse.endpoints:type_name -> armature.api.v1.Endpoint
 	12,  // 91: armature.api.v1.PointInTimeRecoveryDescription.point_in_time_recovery_status:type_name -> armature.api.v1.PointInTimeRecoveryStatus
 	11,  // 92: armature.api.v1.ContinuousBackupsDescription.continuous_backups_status:type_name -> armature.api.v1.ContinuousBackupsStatus
@@ -7251,16 +7448,16 @@ var file_armature_api_v1_tables_proto_depIdxs = []int32{
 	78,  // 96: armature.api.v1.UpdateContinuousBackupsResponse.continuous_backups_description:type_name -> armature.api.v1.ContinuousBackupsDescription
 	13,  // 97: armature.api.v1.BackupDetails.backup_status:type_name -> armature.api.v1.BackupStatus
 	14,  // 98: armature.api.v1.BackupDetails.backup_type:type_name -> armature.api.v1.BackupType
-	103, // 99: armature.api.v1.SourceTableDetails.key_schema:type_name -> armature.api.v1.KeySchemaElement
-	105, // 100: armature.api.v1.SourceTableDetails.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
-	106, // 101: armature.api.v1.SourceTableDetails.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
+	105, // 99: armature.api.v1.SourceTableDetails.key_schema:type_name -> armature.api.v1.KeySchemaElement
+	107, // 100: armature.api.v1.SourceTableDetails.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
+	108, // 101: armature.api.v1.SourceTableDetails.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
 	0,   // 102: armature.api.v1.SourceTableDetails.billing_mode:type_name -> armature.api.v1.BillingMode
-	103, // 103: armature.api.v1.LocalSecondaryIndexInfo.key_schema:type_name -> armature.api.v1.KeySchemaElement
-	104, // 104: armature.api.v1.LocalSecondaryIndexInfo.projection:type_name -> armature.api.v1.Projection
-	103, // 105: armature.api.v1.GlobalSecondaryIndexInfo.key_schema:type_name -> armature.api.v1.KeySchemaElement
-	104, // 106: armature.api.v1.GlobalSecondaryIndexInfo.projection:type_name -> armature.api.v1.Projection
-	105, // 107: armature.api.v1.GlobalSecondaryIndexInfo.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
-	106, // 108: armature.api.v1.GlobalSecondaryIndexInfo.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
+	105, // 103: armature.api.v1.LocalSecondaryIndexInfo.key_schema:type_name -> armature.api.v1.KeySchemaElement
+	106, // 104: armature.api.v1.LocalSecondaryIndexInfo.projection:type_name -> armature.api.v1.Projection
+	105, // 105: armature.api.v1.GlobalSecondaryIndexInfo.key_schema:type_name -> armature.api.v1.KeySchemaElement
+	106, // 106: armature.api.v1.GlobalSecondaryIndexInfo.projection:type_name -> armature.api.v1.Projection
+	107, // 107: armature.api.v1.GlobalSecondaryIndexInfo.provisioned_throughput:type_name -> armature.api.v1.ProvisionedThroughput
+	108, // 108: armature.api.v1.GlobalSecondaryIndexInfo.on_demand_throughput:type_name -> armature.api.v1.OnDemandThroughput
 	86,  // 109: armature.api.v1.SourceTableFeatureDetails.local_secondary_indexes:type_name -> armature.api.v1.LocalSecondaryIndexInfo
 	87,  // 110: armature.api.v1.SourceTableFeatureDetails.global_secondary_indexes:type_name -> armature.api.v1.GlobalSecondaryIndexInfo
 	16,  // 111: armature.api.v1.SourceTableFeatureDetails.stream_description:type_name -> armature.api.v1.StreamSpecification
@@ -7277,19 +7474,26 @@ var file_armature_api_v1_tables_proto_depIdxs = []int32{
 	95,  // 122: armature.api.v1.ListBackupsResponse.backup_summaries:type_name -> armature.api.v1.BackupSummary
 	89,  // 123: armature.api.v1.DeleteBackupResponse.backup_description:type_name -> armature.api.v1.BackupDescription
 	0,   // 124: armature.api.v1.RestoreTableFromBackupRequest.billing_mode_override:type_name -> armature.api.v1.BillingMode
-	105, // 125: armature.api.v1.RestoreTableFromBackupRequest.provisioned_throughput_override:type_name -> armature.api.v1.ProvisionedThroughput
-	106, // 126: armature.api.v1.RestoreTableFromBackupRequest.on_demand_throughput_override:type_name -> armature.api.v1.OnDemandThroughput
+	107, // 125: armature.api.v1.RestoreTableFromBackupRequest.provisioned_throughput_override:type_name -> armature.api.v1.ProvisionedThroughput
+	108, // 126: armature.api.v1.RestoreTableFromBackupRequest.on_demand_throughput_override:type_name -> armature.api.v1.OnDemandThroughput
 	17,  // 127: armature.api.v1.RestoreTableFromBackupRequest.sse_specification_override:type_name -> armature.api.v1.SseSpecification
 	100, // 128: armature.api.v1.RestoreTableFromBackupRequest.global_secondary_index_override:type_name -> armature.api.v1.GlobalSecondaryIndexList
 	101, // 129: armature.api.v1.RestoreTableFromBackupRequest.local_secondary_index_override:type_name -> armature.api.v1.LocalSecondaryIndexList
 	20,  // 130: armature.api.v1.GlobalSecondaryIndexList.indexes:type_name -> armature.api.v1.GlobalSecondaryIndex
 	19,  // 131: armature.api.v1.LocalSecondaryIndexList.indexes:type_name -> armature.api.v1.LocalSecondaryIndex
 	31,  // 132: armature.api.v1.RestoreTableFromBackupResponse.table_description:type_name -> armature.api.v1.TableDescription
-	133, // [133:133] is the sub-list for method output_type
-	133, // [133:133] is the sub-list for method input_type
-	133, // [133:133] is the sub-list for extension type_name
-	133, // [133:133] is the sub-list for extension extendee
-	0,   // [0:133] is the sub-list for field type_name
+	0,   // 133: armature.api.v1.RestoreTableToPointInTimeRequest.billing_mode_override:type_name -> armature.api.v1.BillingMode
+	107, // 134: armature.api.v1.RestoreTableToPointInTimeRequest.provisioned_throughput_override:type_name -> armature.api.v1.ProvisionedThroughput
+	108, // 135: armature.api.v1.RestoreTableToPointInTimeRequest.on_demand_throughput_override:type_name -> armature.api.v1.OnDemandThroughput
+	17,  // 136: armature.api.v1.RestoreTableToPointInTimeRequest.sse_specification_override:type_name -> armature.api.v1.SseSpecification
+	100, // 137: armature.api.v1.RestoreTableToPointInTimeRequest.global_secondary_index_override:type_name -> armature.api.v1.GlobalSecondaryIndexList
+	101, // 138: armature.api.v1.RestoreTableToPointInTimeRequest.local_secondary_index_override:type_name -> armature.api.v1.LocalSecondaryIndexList
+	31,  // 139: armature.api.v1.RestoreTableToPointInTimeResponse.table_description:type_name -> armature.api.v1.TableDescription
+	140, // [140:140] is the sub-list for method output_type
+	140, // [140:140] is the sub-list for method input_type
+	140, // [140:140] is the sub-list for extension type_name
+	140, // [140:140] is the sub-list for extension extendee
+	0,   // [0:140] is the sub-list for field type_name
 }
 
 func init() { file_armature_api_v1_tables_proto_init() }
@@ -7337,13 +7541,14 @@ func file_armature_api_v1_tables_proto_init() {
 	file_armature_api_v1_tables_proto_msgTypes[78].OneofWrappers = []any{}
 	file_armature_api_v1_tables_proto_msgTypes[79].OneofWrappers = []any{}
 	file_armature_api_v1_tables_proto_msgTypes[80].OneofWrappers = []any{}
+	file_armature_api_v1_tables_proto_msgTypes[87].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_armature_api_v1_tables_proto_rawDesc), len(file_armature_api_v1_tables_proto_rawDesc)),
 			NumEnums:      16,
-			NumMessages:   87,
+			NumMessages:   89,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

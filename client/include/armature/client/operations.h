@@ -41,6 +41,7 @@
   OPERATION(api, TableService, ListBackups)                 \
   OPERATION(api, TableService, DeleteBackup)                \
   OPERATION(api, TableService, RestoreTableFromBackup)      \
+  OPERATION(api, TableService, RestoreTableToPointInTime)   \
   OPERATION(api, TableService, ExportTableToPointInTime)    \
   OPERATION(api, TableService, DescribeExport)              \
   OPERATION(api, TableService, ListExports)                 \

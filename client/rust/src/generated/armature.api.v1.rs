@@ -4213,6 +4213,66 @@ impl ::prost::Name for RestoreTableFromBackupResponse {
         "/armature.api.v1.RestoreTableFromBackupResponse".into()
     }
 }
+/// Restores a table to a time of its past, as a new table. This version keeps no history from which it could: a request
+/// that is right ends in PointInTimeRecoveryUnavailableException. Errors: TableNotFoundException for the source;
+/// PointInTimeRecoveryUnavailableException.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RestoreTableToPointInTimeRequest {
+    #[prost(string, tag = "2")]
+    pub target_table_name: ::prost::alloc::string::String,
+    /// One of the two.
+    #[prost(string, optional, tag = "3")]
+    pub source_table_name: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "4")]
+    pub source_table_arn: ::core::option::Option<::prost::alloc::string::String>,
+    /// One of the two.
+    #[prost(bool, optional, tag = "5")]
+    pub use_latest_restorable_time: ::core::option::Option<bool>,
+    #[prost(int64, optional, tag = "6")]
+    pub restore_date_time_ms: ::core::option::Option<i64>,
+    /// As in RestoreTableFromBackupRequest.
+    #[prost(enumeration = "BillingMode", tag = "7")]
+    pub billing_mode_override: i32,
+    #[prost(message, optional, tag = "8")]
+    pub provisioned_throughput_override: ::core::option::Option<ProvisionedThroughput>,
+    #[prost(message, optional, tag = "9")]
+    pub on_demand_throughput_override: ::core::option::Option<OnDemandThroughput>,
+    #[prost(message, optional, tag = "10")]
+    pub sse_specification_override: ::core::option::Option<SseSpecification>,
+    #[prost(message, optional, tag = "11")]
+    pub global_secondary_index_override: ::core::option::Option<
+        GlobalSecondaryIndexList,
+    >,
+    #[prost(message, optional, tag = "12")]
+    pub local_secondary_index_override: ::core::option::Option<LocalSecondaryIndexList>,
+}
+impl ::prost::Name for RestoreTableToPointInTimeRequest {
+    const NAME: &'static str = "RestoreTableToPointInTimeRequest";
+    const PACKAGE: &'static str = "armature.api.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "armature.api.v1.RestoreTableToPointInTimeRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/armature.api.v1.RestoreTableToPointInTimeRequest".into()
+    }
+}
+/// Result of RestoreTableToPointInTime.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RestoreTableToPointInTimeResponse {
+    /// CREATING, with restore_summary.
+    #[prost(message, optional, tag = "1")]
+    pub table_description: ::core::option::Option<TableDescription>,
+}
+impl ::prost::Name for RestoreTableToPointInTimeResponse {
+    const NAME: &'static str = "RestoreTableToPointInTimeResponse";
+    const PACKAGE: &'static str = "armature.api.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "armature.api.v1.RestoreTableToPointInTimeResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/armature.api.v1.RestoreTableToPointInTimeResponse".into()
+    }
+}
 /// Way in which the throughput of a table is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]

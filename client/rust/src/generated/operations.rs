@@ -426,6 +426,16 @@ impl Operation for api::RestoreTableFromBackupRequest {
     };
 }
 
+impl Operation for api::RestoreTableToPointInTimeRequest {
+    type Response = api::RestoreTableToPointInTimeResponse;
+    const INFO: OperationInfo = OperationInfo {
+        name: "RestoreTableToPointInTime",
+        path: "/armature.api.v1.TableService/RestoreTableToPointInTime",
+        level: Level::Write,
+        pipeline_field: None,
+    };
+}
+
 impl Operation for api::ExportTableToPointInTimeRequest {
     type Response = api::ExportTableToPointInTimeResponse;
     const INFO: OperationInfo = OperationInfo {
