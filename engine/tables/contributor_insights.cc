@@ -150,14 +150,14 @@ absl::StatusOr<InsightsDescription> UpdateContributorInsights(store::Database* d
   InsightsDescription description{std::string(model::TableNamePart(*request.table_name)), request.index_name, {}};
   ARM_ASSIGN_OR_RETURN(
       const std::optional<model::TableDescriptor> updated,
-      database->UpdateTable(model::LocalTableName(*request.table_name),
-                            [&](model::TableDescriptor* table) -> absl::Status {
-                              ARM_RETURN_IF_ERROR(CheckSettingsMayChange(*table));
-                              ARM_ASSIGN_OR_RETURN(auto* const insights, FindInsights(request.index_name, table));
-                              ARM_ASSIGN_OR_RETURN(description.has_changed, ApplyAction(request, *database, insights));
-                              description.insights = *insights;
-                              return absl::OkStatus();
-                            }));
+      UpdateSettings(database, model::LocalTableName(*request.table_name),
+                     [&](model::TableDescriptor* table) -> absl::Status {
+                       ARM_RETURN_IF_ERROR(CheckSettingsMayChange(*table));
+                       ARM_ASSIGN_OR_RETURN(auto* const insights, FindInsights(request.index_name, table));
+                       ARM_ASSIGN_OR_RETURN(description.has_changed, ApplyAction(request, *database, insights));
+                       description.insights = *insights;
+                       return absl::OkStatus();
+                     }));
   if (!updated.has_value()) return NoSuchTableError(*request.table_name);
   return description;
 }
@@ -172,6 +172,7 @@ absl::StatusOr<InsightsDescription> DescribeContributorInsights(const store::Dat
   ARM_RETURN_IF_ERROR(model::CheckTableReference(*table_name));
   ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(database, *table_name));
   const model::TableDescriptor& table = pinned.table->descriptor;
+  if (!HasSettings(table)) return NoSuchTableError(table.name);
   if (!index_name.has_value()) return InsightsDescription{table.name, {}, table.settings.contributor_insights};
   const model::IndexDescriptor* const index = table.FindIndex(*index_name);
   if (index == nullptr || index->kind == model::IndexKind::kLocal) {

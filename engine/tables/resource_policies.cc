@@ -12,6 +12,7 @@
 #include "engine/parts.h"
 #include "engine/streams/stream_shards.h"
 #include "engine/tables/resource_arn.h"
+#include "engine/tables/table_settings.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/constraint_list.h"
@@ -130,7 +131,7 @@ absl::Status ChangePolicy(store::Database* database, const std::string& arn, std
     return is_there ? absl::OkStatus() : ResourceArnNotFoundError(arn);
   }
   ARM_ASSIGN_OR_RETURN(const std::optional<model::TableDescriptor> changed,
-                       database->UpdateTable(table, [&](model::TableDescriptor* descriptor) -> absl::Status {
+                       UpdateSettings(database, table, [&](model::TableDescriptor* descriptor) -> absl::Status {
                          ARM_RETURN_IF_ERROR(CheckTableState(*descriptor));
                          return change(&descriptor->settings.resource_policy);
                        }));
@@ -187,7 +188,7 @@ absl::StatusOr<model::ResourcePolicy> GetResourcePolicy(const store::Database& d
     policy = StreamPolicy(database, table, StreamLabelOf(arn));
   } else {
     const std::shared_ptr<const store::Table> found = database.catalog()->Hold(table);
-    if (found == nullptr) return NoSuchResourceError(arn, table);
+    if (found == nullptr || !HasSettings(found->descriptor)) return NoSuchResourceError(arn, table);
     policy = found->descriptor.settings.resource_policy;
   }
   if (!policy.has_value()) return NoPolicyError(arn);

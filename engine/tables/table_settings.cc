@@ -24,7 +24,8 @@ namespace {
 constexpr size_t kTagsPerPage = 10;
 
 bool HasTags(const model::TableDescriptor& table) {
-  return table.state == model::TableState::kActive || table.state == model::TableState::kUpdating;
+  return HasSettings(table) &&
+         (table.state == model::TableState::kActive || table.state == model::TableState::kUpdating);
 }
 
 absl::Status ChangeTags(store::Database* database, const std::string& arn, std::string_view table,
@@ -36,7 +37,7 @@ absl::Status ChangeTags(store::Database* database, const std::string& arn, std::
     return is_there ? absl::OkStatus() : ResourceArnNotFoundError(arn);
   }
   ARM_ASSIGN_OR_RETURN(const std::optional<model::TableDescriptor> changed,
-                       database->UpdateTable(table, [&](model::TableDescriptor* descriptor) -> absl::Status {
+                       UpdateSettings(database, table, [&](model::TableDescriptor* descriptor) -> absl::Status {
                          if (!HasTags(*descriptor)) return ResourceArnNotFoundError(arn);
                          return change(&descriptor->settings.tags);
                        }));
@@ -150,6 +151,17 @@ absl::Status CheckUpdateShape(const SettingUpdate<Specification>& request) {
 
 }  // namespace
 
+bool HasSettings(const model::TableDescriptor& table) {
+  return !table.is_being_restored() || table.is_being_imported();
+}
+
+absl::StatusOr<std::optional<model::TableDescriptor>> UpdateSettings(
+    store::Database* database, std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change) {
+  const std::shared_ptr<const store::Table> table = database->catalog()->Hold(name);
+  if (table != nullptr && !HasSettings(table->descriptor)) return std::nullopt;
+  return database->UpdateTable(name, change);
+}
+
 absl::Status CheckSettingsMayChange(const model::TableDescriptor& table) {
   constexpr std::string_view kInUse = "Attempt to change a resource which is still in use: Table ";
   if (table.state == model::TableState::kCreating) {
@@ -214,7 +226,7 @@ absl::StatusOr<TimeToLiveSpecification> UpdateTimeToLive(store::Database* databa
   ARM_RETURN_IF_ERROR(CheckUpdateShape(request));
   ARM_ASSIGN_OR_RETURN(
       const std::optional<model::TableDescriptor> updated,
-      database->UpdateTable(model::LocalTableName(*request.table_name), [&](model::TableDescriptor* table) {
+      UpdateSettings(database, model::LocalTableName(*request.table_name), [&](model::TableDescriptor* table) {
         return Apply(*request.specification->enabled, *request.specification->attribute_name, table);
       }));
   if (!updated.has_value()) return NoSuchTableError(*request.table_name);
@@ -226,6 +238,7 @@ absl::StatusOr<TimeToLiveDescription> DescribeTimeToLive(const store::Database& 
   ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
   ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(database, *table_name));
   const model::TableDescriptor& table = pinned.table->descriptor;
+  if (!HasSettings(table)) return NoSuchTableError(table.name);
   if (!CheckSettingsMayChange(table).ok()) {
     const std::string_view state = model::TableStateName(table.state);
     return ValidationError(
@@ -238,7 +251,7 @@ absl::StatusOr<ContinuousBackupsDescription> DescribeContinuousBackups(const sto
                                                                        const std::optional<std::string>& table_name) {
   ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
   const absl::StatusOr<PinnedTable> pinned = FindTableInAnyState(database, *table_name);
-  if (!pinned.ok()) return TableNotFound(*table_name);
+  if (!pinned.ok() || !HasSettings(pinned->table->descriptor)) return TableNotFound(*table_name);
   return DescriptionOf(pinned->table->descriptor, absl::Now());
 }
 
@@ -254,7 +267,7 @@ absl::StatusOr<ContinuousBackupsDescription> UpdateContinuousBackups(store::Data
   bool was_enabled = false;
   ARM_ASSIGN_OR_RETURN(
       const std::optional<model::TableDescriptor> updated,
-      database->UpdateTable(model::LocalTableName(*request.table_name), [&](model::TableDescriptor* table) {
+      UpdateSettings(database, model::LocalTableName(*request.table_name), [&](model::TableDescriptor* table) {
         was_enabled = table->settings.point_in_time_recovery.has_value();
         return Apply(specification, now, table);
       }));

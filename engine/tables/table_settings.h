@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "storage/model/table_descriptor.h"
@@ -16,6 +18,14 @@
 #include "storage/store/database.h"
 
 namespace armature::engine {
+
+// False for a table that is being restored from a backup: until that is complete, operations on settings answer that
+// the table is not there, as in the original service.
+bool HasSettings(const model::TableDescriptor& table);
+
+// Database::UpdateTable for operations on settings: nullopt also for a table without settings.
+absl::StatusOr<std::optional<model::TableDescriptor>> UpdateSettings(
+    store::Database* database, std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change);
 
 // OK if settings of the table may be changed. Errors: ResourceInUseException while it is created or deleted.
 absl::Status CheckSettingsMayChange(const model::TableDescriptor& table);

@@ -10,11 +10,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/tables/contributor_insights.h"
+#include "engine/tables/resource_policies.h"
+#include "engine/tables/table_ops.h"
 #include "engine/tables/table_settings.h"
+#include "storage/model/table_name.h"
+#include "storage/model/table_update.h"
 #include "tests/unit/engine/engine_test_util.h"
 
 namespace armature::engine::table_backups_test {
@@ -339,9 +344,25 @@ TEST(TableRestore, OneThatDidNotFinishIsOutOfReachAndGoesWithTheNextStart) {
   EXPECT_EQ(ErrorNameOf(engine.Scan(scan).status()), "ResourceNotFoundException");
   EXPECT_EQ(ErrorNameOf(engine.DeleteTable("copy").status()), "ResourceInUseException");
   EXPECT_EQ(ErrorNameOf(engine.CreateTable(PlainTable("copy"))), "ResourceInUseException");
-  const auto expiry = UpdateTimeToLive(engine->database(),
-                                       {.table_name = "copy", .specification = TimeToLiveSpecification{true, "at"}});
-  EXPECT_EQ(ErrorNameOf(expiry.status()), "ResourceInUseException");
+  store::Database* const database = engine->database();
+  constexpr std::string_view kGone = "ResourceNotFoundException";
+  const auto expiry =
+      UpdateTimeToLive(database, {.table_name = "copy", .specification = TimeToLiveSpecification{true, "at"}});
+  EXPECT_EQ(ErrorNameOf(expiry.status()), kGone);
+  EXPECT_EQ(ErrorNameOf(DescribeTimeToLive(*database, "copy").status()), kGone);
+  model::TableUpdate update;
+  update.table_name = "copy";
+  update.deletion_protection = true;
+  EXPECT_EQ(ErrorNameOf(UpdateTable(database, update).status()), kGone);
+  const std::string arn = model::TableArn("copy");
+  EXPECT_EQ(ErrorNameOf(TagResource(database, {.resource_arn = arn, .tags = model::Tags{{"key", "value"}}})), kGone);
+  EXPECT_EQ(ErrorNameOf(ListTagsOfResource(*database, {.resource_arn = arn, .next_token = {}}).status()), kGone);
+  EXPECT_EQ(ErrorNameOf(GetResourcePolicy(*database, {arn}).status()), kGone);
+  EXPECT_EQ(ErrorNameOf(DescribeContributorInsights(*database, "copy", std::nullopt).status()), kGone);
+  EXPECT_EQ(ErrorNameOf(DescribeContinuousBackups(*database, "copy").status()), "TableNotFoundException");
+  const auto recovery = UpdateContinuousBackups(
+      database, {.table_name = "copy", .specification = PointInTimeRecoverySpecification{true, std::nullopt}});
+  EXPECT_EQ(ErrorNameOf(recovery.status()), "TableNotFoundException");
   engine.Reopen();
   EXPECT_TRUE(engine.WaitForTableGone("copy").ok());
   EXPECT_TRUE(engine.Describe(kTable).ok());
