@@ -232,7 +232,7 @@ TEST_F(TableOperations, ADescriptionHasEveryMember) {
                  R"("IndexSizeBytes":0,"ItemCount":0,"IndexArn":"arn:aws:dynamodb:local:000000000000:table/T/index/g",)"
                  R"("IndexStatus":"CREATING","Backfilling":false,"Backlog":{"Records":7,"Bytes":800,"AgeSeconds":2},)"
                  R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":5,)"
-                 R"("WriteCapacityUnits":6},"OnDemandThroughput":{"MaxReadRequestUnits":7,"MaxWriteRequestUnits":-1},)"
+                 R"("WriteCapacityUnits":6},"OnDemandThroughput":{"MaxReadRequestUnits":7},)"
                  R"("WarmThroughput":{"ReadUnitsPerSecond":8,"WriteUnitsPerSecond":9,"Status":"CREATING"}}]})")));
   table.state = model::TableState::kDeleting;
   std::string deleting = head + "}";
