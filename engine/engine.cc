@@ -233,6 +233,8 @@ std::shared_ptr<const access::ResourcePolicy> Engine::FindResourcePolicy(std::st
   return parts_->policies.Find(*parts_->database, name_or_arn);
 }
 
+size_t Engine::PolicyWildcardsMax() const { return parts_->policies.wildcards_max(); }
+
 void Engine::CrowdBegins(bool parks) { parts_->write_gate.CrowdBegins(parks); }
 void Engine::CrowdEnds(bool parks) { parts_->write_gate.CrowdEnds(parks); }
 bool Engine::IsUnderWritePressure() const { return parts_->write_gate.is_under_pressure(); }

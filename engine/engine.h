@@ -192,6 +192,8 @@ class Engine {
 
   // The policy that requests on a table or a stream are checked by, beside those of the caller; see ResourcePolicies.
   std::shared_ptr<const access::ResourcePolicy> FindResourcePolicy(std::string_view name_or_arn) const;
+  // The most patterns with wildcards that such a policy had so far.
+  size_t PolicyWildcardsMax() const;
 
   // Ends watches, and requests that wait for global indexes or for states of tables, present and future: the server is
   // about to stop.

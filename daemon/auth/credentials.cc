@@ -66,11 +66,12 @@ constexpr TextRule kOperationPattern = {1, Credentials::kPatternBytesMax, IsOper
                                         "letters and the wildcards * and ? (operations of the admin service are "
                                         "allowed by the policy's admin, not by patterns)"};
 
-absl::StatusOr<std::vector<std::string>> Patterns(const element& json, const std::string& place, const TextRule& rule) {
-  std::vector<std::string> patterns;
+absl::StatusOr<access::Patterns> ReadPatterns(const element& json, const std::string& place, const TextRule& rule) {
+  access::Patterns patterns;
   ARM_RETURN_IF_ERROR(ForEachElement(json, place, Credentials::kPatternsMax,
                                      [&](const std::string& at, const element& each) -> absl::Status {
-                                       ARM_ASSIGN_OR_RETURN(patterns.emplace_back(), Text(each, at, rule));
+                                       ARM_ASSIGN_OR_RETURN(std::string text, Text(each, at, rule));
+                                       patterns.Add(std::move(text));
                                        return absl::OkStatus();
                                      }));
   if (patterns.empty()) return Fault(place, "must not be empty");
@@ -82,9 +83,9 @@ absl::StatusOr<Policy::Entry> ReadEntry(const element& json, const std::string& 
   ARM_RETURN_IF_ERROR(ForEachMember(json, place, [&](std::string_view name, const element& value) -> absl::Status {
     const std::string at = Member(place, name);
     if (name == "operations") {
-      ARM_ASSIGN_OR_RETURN(entry.operations, Patterns(value, at, kOperationPattern));
+      ARM_ASSIGN_OR_RETURN(entry.operations, ReadPatterns(value, at, kOperationPattern));
     } else if (name == "tables") {
-      ARM_ASSIGN_OR_RETURN(entry.tables, Patterns(value, at, kTablePattern));
+      ARM_ASSIGN_OR_RETURN(entry.tables, ReadPatterns(value, at, kTablePattern));
     } else if (name == "condition") {
       ARM_ASSIGN_OR_RETURN(entry.condition, access::Conditions::Parse(value, at));
     } else {
@@ -115,6 +116,8 @@ absl::StatusOr<Policy> ReadPolicy(const element& json, const std::string& place)
     }
     return Fault(at, "is unknown; a policy has allow, deny and admin");
   }));
+  const absl::Status few = access::CheckPatternCount(policy.wildcards());
+  if (!few.ok()) return WithContext(few, place);
   return policy;
 }
 
@@ -222,6 +225,10 @@ class CredentialsReader {
     }));
     if (subject.empty()) return Fault(place, "lacks name");
     if (policy == nullptr) return Fault(place, "lacks policy");
+    // Logs, tokens of transactions and policies of tables know a principal by its name alone.
+    if (result_->keys_.contains(subject)) {
+      return Fault(place, Cat("the name \"", subject, "\" is the id of an access key, too"));
+    }
     auto access = std::make_shared<PolicyAccess>(subject, std::move(policy), log_);
     if (!result_->certificates_.emplace(subject, std::move(access)).second) {
       return Fault(place, Cat("the name \"", subject, "\" is there twice"));

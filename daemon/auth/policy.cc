@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
-#include "engine/access/pattern.h"
 #include "engine/access/resource_policy.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
@@ -17,17 +16,18 @@ constexpr std::string_view kIndexInfix = "/index/";
 // Longer than any table name. An error text repeats no more than this.
 constexpr size_t kTableNameMax = 255;
 
-bool Names(const Policy::Entry& entry, access::Effect effect, std::string_view table, std::string_view index) {
-  if (table.empty()) return std::find(entry.tables.begin(), entry.tables.end(), "*") != entry.tables.end();
+bool Names(const Policy::Entry& entry, access::Effect effect, std::string_view table, std::string_view index,
+           access::MatchWork* work) {
+  if (table.empty()) return entry.tables.has_star();
   const bool needs_index = !index.empty() && effect == access::Effect::kAllow && !entry.condition.empty();
-  if (!needs_index && access::AnyMatches(entry.tables, table)) return true;
-  return !index.empty() && access::AnyMatches(entry.tables, Cat(table, kIndexInfix, index));
+  if (!needs_index && entry.tables.AnyMatches(table, work)) return true;
+  return !index.empty() && entry.tables.AnyMatches(Cat(table, kIndexInfix, index), work);
 }
 
 bool Applies(const Policy::Entry& entry, access::Effect effect, const access::Request& request, std::string_view table,
              access::LazyFacts* facts) {
-  return access::AnyMatches(entry.operations, request.operation) && Names(entry, effect, table, request.index) &&
-         entry.condition.Hold(effect, facts);
+  return entry.operations.AnyMatches(request.operation, facts->work()) &&
+         Names(entry, effect, table, request.index, facts->work()) && entry.condition.Hold(effect, facts);
 }
 
 }  // namespace
@@ -55,12 +55,22 @@ access::Verdict Policy::Evaluate(const access::Request& request, access::LazyFac
     return std::any_of(entries.begin(), entries.end(),
                        [&](const Entry& entry) { return Applies(entry, effect, request, table, facts); });
   };
-  if (any(deny, access::Effect::kDeny)) return access::Verdict::kDenied;
-  return any(allow, access::Effect::kAllow) ? access::Verdict::kAllowed : access::Verdict::kSilent;
+  const bool is_denied = any(deny, access::Effect::kDeny);
+  const bool is_allowed = !is_denied && any(allow, access::Effect::kAllow);
+  if (is_denied || facts->work()->is_spent()) return access::Verdict::kDenied;
+  return is_allowed ? access::Verdict::kAllowed : access::Verdict::kSilent;
+}
+
+size_t Policy::wildcards() const {
+  size_t count = 0;
+  for (const std::vector<Entry>* const entries : {&allow, &deny}) {
+    for (const Entry& entry : *entries) count += entry.condition.wildcards();
+  }
+  return count;
 }
 
 bool PolicyAccess::Permits(const access::Request& request) const {
-  access::LazyFacts facts(request.facts);
+  access::LazyFacts facts(request.facts, request.work);
   const access::Verdict own = policy_->Evaluate(request, &facts);
   if (own == access::Verdict::kDenied) return false;
   const bool is_allowed = own == access::Verdict::kAllowed;

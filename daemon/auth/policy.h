@@ -3,6 +3,7 @@
 
 // Permissions of the sender of a request: policies, which permit operations on tables by patterns.
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "daemon/auth/failures.h"
 #include "engine/access/condition.h"
 #include "engine/access/facts.h"
+#include "engine/access/pattern.h"
 
 namespace armature::daemon {
 
@@ -32,13 +34,16 @@ class Access {
 
   // The same as an answer that nobody logs, for a request that the principal has not made.
   virtual bool Permits(const access::Request& request) const { return Check(request).ok(); }
+
+  // Number of the patterns with which a check compares the values of the request.
+  virtual size_t wildcards() const { return 0; }
 };
 
 // Operations without a matching entry are denied.
 struct Policy {
   struct Entry {
-    std::vector<std::string> operations;  // patterns of operation names: "GetItem", "Batch*"
-    std::vector<std::string> tables;      // patterns of table names: "orders", "logs-*"; of indexes: "orders/index/*"
+    access::Patterns operations;  // of operation names: "GetItem", "Batch*"
+    access::Patterns tables;      // of table names: "orders", "logs-*"; of indexes: "orders/index/*"
     access::Conditions condition = {};
   };
 
@@ -50,8 +55,11 @@ struct Policy {
 
   // An operation that concerns no table needs an entry with the table pattern `*`. A table pattern matches the reads of
   // the table's indexes, too, except in an entry that allows by a condition: the leading key of an index is not that of
-  // its table, so such an entry must name the index.
+  // its table, so such an entry must name the index. Denied if the work of `facts` is spent.
   access::Verdict Evaluate(const access::Request& request, access::LazyFacts* facts) const;
+
+  // Number of the patterns with wildcards in its conditions.
+  size_t wildcards() const;
 };
 
 // Access by a policy of the credentials file together with the policy of the resource: one of them must allow, and none
@@ -63,15 +71,20 @@ class PolicyAccess final : public Access {
  public:
   // Denials are counted and logged in `log`.
   PolicyAccess(std::string principal, std::shared_ptr<const Policy> policy, std::shared_ptr<FailureLog> log)
-      : principal_(std::move(principal)), policy_(std::move(policy)), log_(std::move(log)) {}
+      : principal_(std::move(principal)),
+        policy_(std::move(policy)),
+        wildcards_(policy_->wildcards()),
+        log_(std::move(log)) {}
 
   const std::string& principal() const override { return principal_; }
   absl::Status Check(const access::Request& request) const override;
   bool Permits(const access::Request& request) const override;
+  size_t wildcards() const override { return wildcards_; }
 
  private:
   const std::string principal_;
   const std::shared_ptr<const Policy> policy_;
+  const size_t wildcards_;
   const std::shared_ptr<FailureLog> log_;
 };
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "engine/access/pattern.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
@@ -90,23 +89,33 @@ absl::StatusOr<std::string> ParseText(const element& json, const std::string& pl
   return std::string(text);
 }
 
+bool IsLike(const Condition& condition) {
+  return condition.op == Operator::kLike || condition.op == Operator::kNotLike;
+}
+
 absl::Status ParseValues(const element& json, const std::string& place, Condition* condition) {
   const bool is_truth = condition->op == Operator::kBool || condition->op == Operator::kNull;
+  size_t count = 0;
   ARM_RETURN_IF_ERROR(ForOneOrMore(
       json, place, Conditions::kValuesMax, [&](const std::string& at, const element& each) -> absl::Status {
-        ARM_ASSIGN_OR_RETURN(condition->values.emplace_back(), is_truth ? ParseTruth(each, at) : ParseText(each, at));
+        ARM_ASSIGN_OR_RETURN(std::string value, is_truth ? ParseTruth(each, at) : ParseText(each, at));
+        ++count;
+        if (IsLike(*condition)) {
+          condition->patterns.Add(std::move(value));
+        } else {
+          condition->values.insert(std::move(value));
+        }
         return absl::OkStatus();
       }));
-  if (condition->values.empty()) return Fault(place, "must not be empty");
-  if (condition->op == Operator::kNull && condition->values.size() > 1) return Fault(place, "must be true or false");
+  if (count == 0) return Fault(place, "must not be empty");
+  if (condition->op == Operator::kNull && count > 1) return Fault(place, "must be true or false");
   return absl::OkStatus();
 }
 
 // True if the operator's positive form matches one of the values of the policy.
-bool MatchesOne(const Condition& condition, std::string_view value) {
-  const bool is_pattern = condition.op == Operator::kLike || condition.op == Operator::kNotLike;
-  return is_pattern ? AnyMatches(condition.values, value)
-                    : std::find(condition.values.begin(), condition.values.end(), value) != condition.values.end();
+bool MatchesOne(const Condition& condition, std::string_view value, MatchWork* work) {
+  if (IsLike(condition)) return condition.patterns.AnyMatches(value, work);
+  return work->Take(1 + value.size() / sizeof(uint64_t)) && condition.values.contains(value);
 }
 
 bool IsNegated(const Condition& condition) {
@@ -119,12 +128,12 @@ bool HoldsWhenAbsent(const Condition& condition, Effect effect) {
   return condition.quantifier == Quantifier::kForAll || IsNegated(condition);
 }
 
-bool Holds(const Condition& condition, Effect effect, const Facts& facts) {
+bool Holds(const Condition& condition, Effect effect, const Facts& facts, MatchWork* work) {
   const std::vector<std::string>& present = facts[condition.key];
-  if (condition.op == Operator::kNull) return present.empty() == (condition.values.front() == "true");
+  if (condition.op == Operator::kNull) return present.empty() == condition.values.contains(std::string_view("true"));
   if (present.empty()) return HoldsWhenAbsent(condition, effect);
-  const auto matches = [&condition](const std::string& value) {
-    return MatchesOne(condition, value) != IsNegated(condition);
+  const auto matches = [&condition, work](const std::string& value) {
+    return MatchesOne(condition, value, work) != IsNegated(condition);
   };
   const bool needs_all = condition.quantifier == Quantifier::kNone ? effect == Effect::kAllow
                                                                    : condition.quantifier == Quantifier::kForAll;
@@ -133,6 +142,11 @@ bool Holds(const Condition& condition, Effect effect, const Facts& facts) {
 }
 
 }  // namespace
+
+absl::Status CheckPatternCount(size_t patterns) {
+  if (patterns <= kPolicyPatternsMax) return absl::OkStatus();
+  return Fault("", Cat("the conditions of the policy have more than ", kPolicyPatternsMax, " patterns with wildcards"));
+}
 
 absl::StatusOr<Conditions> Conditions::Parse(const element& json, const std::string& place) {
   Conditions made;
@@ -168,7 +182,13 @@ bool Conditions::Hold(Effect effect, LazyFacts* facts) const {
   const Facts* const known = facts->Get();
   if (known == nullptr) return effect == Effect::kDeny;
   return std::all_of(all_.begin(), all_.end(),
-                     [&](const Condition& condition) { return Holds(condition, effect, *known); });
+                     [&](const Condition& condition) { return Holds(condition, effect, *known, facts->work()); });
+}
+
+size_t Conditions::wildcards() const {
+  size_t count = 0;
+  for (const Condition& condition : all_) count += condition.patterns.wildcards();
+  return count;
 }
 
 }  // namespace armature::access

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "engine/access/facts.h"
 #include "engine/access/json_fields.h"
+#include "engine/access/pattern.h"
 
 namespace armature::access {
 
@@ -32,8 +33,14 @@ struct Condition {
   Quantifier quantifier = Quantifier::kNone;
   bool if_exists = false;
   ConditionKey key = ConditionKey::kLeadingKeys;
-  std::vector<std::string> values;  // of kBool and kNull: "true" or "false"
+  TextSet values = {};     // of kBool and kNull: "true" or "false"; empty for kLike and kNotLike
+  Patterns patterns = {};  // of kLike and kNotLike
 };
+
+// Limit of the patterns with wildcards in the conditions of one policy. Each costs time at each value of a request.
+inline constexpr size_t kPolicyPatternsMax = 1'000;
+// Error of a policy that has `patterns` of them. Errors: InvalidArgument.
+absl::Status CheckPatternCount(size_t patterns);
 
 // All conditions of a statement. Thread-safety: immutable after Parse.
 class Conditions {
@@ -51,6 +58,8 @@ class Conditions {
   static absl::StatusOr<Conditions> Parse(const simdjson::dom::element& json, const std::string& place);
 
   bool empty() const { return all_.empty(); }
+  // Number of the patterns with wildcards, against each of which each value of its key is matched.
+  size_t wildcards() const;
 
   // True if all conditions hold. The rules for a key with several values, and for an absent key, depend on `effect`:
   //
@@ -59,6 +68,8 @@ class Conditions {
   // - If the key is absent, a condition of a statement that allows does not hold, except for IfExists and Null. A
   //   statement that denies follows IAM: an operator of negation holds, and so does ForAllValues.
   // - If the facts are unknown, a statement that denies applies, and one that allows does not.
+  //
+  // If the work of `facts` is spent, the result means nothing, and the request must be denied.
   bool Hold(Effect effect, LazyFacts* facts) const;
 
  private:

@@ -13,6 +13,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "engine/access/pattern.h"
 
 namespace armature::access {
 
@@ -57,12 +58,22 @@ struct Request {
   FactsSource facts = NoFacts;
   // The policy of the table or the stream; null: it has none.
   const ResourcePolicy* resource_policy = nullptr;
+  // As in LazyFacts.
+  MatchWork* work = nullptr;
 };
 
-// Determines the facts at most once. Thread-safety: owned by one thread.
+// Determines the facts at most once, and bounds the work of their comparison with policies.
+//
+// Thread-safety: owned by one thread.
 class LazyFacts {
  public:
-  explicit LazyFacts(FactsSource source) : source_(source) {}
+  // `work`: of all rights that the request needs. Null: the bound is that of one right.
+  explicit LazyFacts(FactsSource source, MatchWork* work = nullptr)
+      : source_(source), work_(work == nullptr ? &own_work_ : work) {}
+  LazyFacts(const LazyFacts&) = delete;
+  LazyFacts& operator=(const LazyFacts&) = delete;
+
+  MatchWork* work() { return work_; }
 
   // Null if they are unknown.
   const Facts* Get() {
@@ -73,6 +84,8 @@ class LazyFacts {
  private:
   FactsSource source_;
   std::optional<absl::StatusOr<Facts>> facts_;
+  MatchWork own_work_;
+  MatchWork* const work_;
 };
 
 }  // namespace armature::access

@@ -9,7 +9,6 @@
 
 #include "absl/strings/match.h"
 #include "engine/access/json_fields.h"
-#include "engine/access/pattern.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
@@ -107,7 +106,8 @@ class ResourcePolicyReader {
       }
       if (name == "Condition") {
         ARM_ASSIGN_OR_RETURN(statement.conditions, Conditions::Parse(value, at));
-        return absl::OkStatus();
+        made_->wildcards_ += statement.conditions.wildcards();
+        return CheckPatternCount(made_->wildcards_);
       }
       return Fault(at, "is not supported; a statement has Sid, Effect, Principal, Action, Resource and Condition");
     }));
@@ -165,7 +165,7 @@ class ResourcePolicyReader {
       action.remove_prefix(kActionPrefix.size());
     }
     if (!is_action_(action)) return Fault(place, "matches no action of the API");
-    statement->actions.emplace_back(action);
+    statement->actions.Add(std::string(action));
     return absl::OkStatus();
   }
 
@@ -188,7 +188,7 @@ class ResourcePolicyReader {
     if (resource_.stream.empty() && named.has_value() && named->starts_with(index_prefix)) {
       named->remove_prefix(index_prefix.size());
       if (!named->empty()) {
-        statement->indexes.emplace_back(*named);
+        statement->indexes.Add(std::string(*named));
         return absl::OkStatus();
       }
     }
@@ -225,10 +225,10 @@ bool ResourcePolicy::Applies(const Statement& statement, std::string_view princi
   const bool is_principal =
       statement.any_principal ||
       std::find(statement.principals.begin(), statement.principals.end(), principal) != statement.principals.end();
-  if (!is_principal || !AnyMatches(statement.actions, request.operation)) return false;
+  if (!is_principal || !statement.actions.AnyMatches(request.operation, facts->work())) return false;
   const bool is_resource =
       statement.any_resource ||
-      (request.index.empty() ? statement.resource_itself : AnyMatches(statement.indexes, request.index));
+      (request.index.empty() ? statement.resource_itself : statement.indexes.AnyMatches(request.index, facts->work()));
   return is_resource && statement.conditions.Hold(statement.effect, facts);
 }
 
@@ -239,8 +239,10 @@ Verdict ResourcePolicy::Evaluate(std::string_view principal, const Request& requ
       return statement.effect == effect && Applies(statement, principal, request, facts);
     });
   };
-  if (any(Effect::kDeny)) return Verdict::kDenied;
-  return any(Effect::kAllow) ? Verdict::kAllowed : Verdict::kSilent;
+  const bool is_denied = any(Effect::kDeny);
+  const bool is_allowed = !is_denied && any(Effect::kAllow);
+  if (is_denied || facts->work()->is_spent()) return Verdict::kDenied;
+  return is_allowed ? Verdict::kAllowed : Verdict::kSilent;
 }
 
 }  // namespace armature::access

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "engine/access/condition.h"
 #include "engine/access/facts.h"
+#include "engine/access/pattern.h"
 
 namespace armature::access {
 
@@ -38,14 +39,18 @@ class ResourcePolicy {
   //
   // Errors: InvalidArgument with the place, such as `Statement[0].Action: ...`, for anything that would not be
   // evaluated: unknown or repeated members, unsupported conditions, principals and resources, unknown actions,
-  // resources other than `resource` and its indexes. Cost: linear in the text, which may have kBytesMax bytes.
+  // resources other than `resource` and its indexes, and more than kPolicyPatternsMax patterns in conditions. Cost:
+  // linear in the text, which may have kBytesMax bytes.
   static absl::StatusOr<std::shared_ptr<const ResourcePolicy>> Parse(
       std::string_view text, const Resource& resource, absl::FunctionRef<bool(std::string_view pattern)> is_action);
 
   // Stands for a document that this build cannot read: denies all operations but those on policies.
   static std::shared_ptr<const ResourcePolicy> Unreadable();
 
-  // `request`: about the resource, or an index of it.
+  // Number of the patterns with wildcards in its conditions.
+  size_t wildcards() const { return wildcards_; }
+
+  // `request`: about the resource, or an index of it. Denied if the work of `facts` is spent.
   Verdict Evaluate(std::string_view principal, const Request& request, LazyFacts* facts) const;
 
  private:
@@ -55,16 +60,17 @@ class ResourcePolicy {
     Effect effect = Effect::kDeny;
     bool any_principal = false;
     std::vector<std::string> principals;
-    std::vector<std::string> actions;  // patterns without "dynamodb:"
-    bool any_resource = false;         // the resource and its indexes
-    bool resource_itself = false;      // the resource without its indexes
-    std::vector<std::string> indexes;  // patterns of index names
+    Patterns actions;              // without "dynamodb:"
+    bool any_resource = false;     // the resource and its indexes
+    bool resource_itself = false;  // the resource without its indexes
+    Patterns indexes;              // of index names
     Conditions conditions;
   };
 
   static bool Applies(const Statement& statement, std::string_view principal, const Request& request, LazyFacts* facts);
 
   bool is_readable_ = true;
+  size_t wildcards_ = 0;
   std::vector<Statement> statements_;
 };
 

@@ -14,6 +14,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"
+#include "storage/model/limits.h"
 #include "storage/model/number.h"
 #include "storage/model/table_name.h"
 
@@ -204,6 +205,18 @@ class BatchGetFacts {
   std::optional<absl::StatusOr<Facts>> shared_;
 };
 
+// Counts the elements of a request whose rights are checked. The engine refuses a request with more than `max`, so that
+// the rights to the others do not matter: they would only cost time.
+class Elements {
+ public:
+  explicit Elements(size_t max) : left_(max + 1) {}
+  // True if the next element need not be checked.
+  bool IsEnough() { return left_ == 0 || --left_ == 0; }
+
+ private:
+  size_t left_;
+};
+
 // The facts of an element of a transaction.
 absl::StatusOr<Facts> Enclosed(absl::StatusOr<Facts> facts, std::string_view operation) {
   if (facts.ok()) (*facts)[ConditionKey::kEnclosingOperation] = {std::string(operation)};
@@ -289,13 +302,16 @@ absl::Status CheckRights(std::string_view operation, const ReadRequest& request,
 
 absl::Status CheckRights(std::string_view operation, const BatchGetRequest& request, RightCheck check) {
   if (request.tables.empty()) return check({operation, {}});
+  Elements elements(model::kBatchGetKeysMax);
   for (const TableKeys& table : request.tables) {
     if (!table.key_wires.has_value() || table.key_wires->empty()) {
+      if (elements.IsEnough()) return absl::OkStatus();
       ARM_RETURN_IF_ERROR(check({operation, table.table_name}));
       continue;
     }
     BatchGetFacts batch(&table);
     for (const std::string& key : *table.key_wires) {
+      if (elements.IsEnough()) return absl::OkStatus();
       const auto facts = [&](const store::Database& database) { return batch.Of(database, key); };
       ARM_RETURN_IF_ERROR(check({operation, table.table_name, {}, facts}));
     }
@@ -305,9 +321,14 @@ absl::Status CheckRights(std::string_view operation, const BatchGetRequest& requ
 
 absl::Status CheckRights(std::string_view operation, const BatchWriteRequest& request, RightCheck check) {
   if (request.tables.empty()) return check({operation, {}});
+  Elements elements(model::kBatchWritesMax);
   for (const TableWrites& table : request.tables) {
-    if (table.writes.empty()) ARM_RETURN_IF_ERROR(check({operation, table.table_name}));
+    if (table.writes.empty()) {
+      if (elements.IsEnough()) return absl::OkStatus();
+      ARM_RETURN_IF_ERROR(check({operation, table.table_name}));
+    }
     for (const BatchWrite& write : table.writes) {
+      if (elements.IsEnough()) return absl::OkStatus();
       const auto facts = [&](const store::Database& database) { return FactsOf(database, table.table_name, write); };
       ARM_RETURN_IF_ERROR(check({operation, table.table_name, {}, facts}));
     }
@@ -317,7 +338,9 @@ absl::Status CheckRights(std::string_view operation, const BatchWriteRequest& re
 
 absl::Status CheckRights(std::string_view operation, const TransactGetRequest& request, RightCheck check) {
   if (request.gets.empty()) return check({operation, {}});
+  Elements elements(model::kTransactActionsMax);
   for (const TransactGet& each : request.gets) {
+    if (elements.IsEnough()) return absl::OkStatus();
     const auto facts = [&](const store::Database& database) {
       return Enclosed(FactsOf(database, each.get), "TransactGetItems");
     };
@@ -328,7 +351,9 @@ absl::Status CheckRights(std::string_view operation, const TransactGetRequest& r
 
 absl::Status CheckRights(std::string_view operation, const TransactWriteRequest& request, RightCheck check) {
   if (request.actions.empty()) return check({operation, {}});
+  Elements elements(model::kTransactActionsMax);
   for (const TransactAction& each : request.actions) {
+    if (elements.IsEnough()) return absl::OkStatus();
     const auto facts = [&](const store::Database& database) {
       return Enclosed(FactsOf(database, each.kind, each.write), "TransactWriteItems");
     };

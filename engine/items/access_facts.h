@@ -35,7 +35,8 @@ struct NeededRight {
 using RightCheck = absl::FunctionRef<absl::Status(const NeededRight&)>;
 
 // Call `check` for each right that `request` needs, until one is refused. Batches and transactions need a right for
-// each element, or without elements the right to the operation itself. A missing name is empty.
+// each element, or without elements the right to the operation itself. A missing name is empty. Elements beyond the
+// greatest number that a request may have are not checked: the engine refuses the request.
 absl::Status CheckRights(std::string_view operation, const GetItemRequest& request, RightCheck check);
 absl::Status CheckRights(std::string_view operation, const WriteRequest& request, RightCheck check);
 absl::Status CheckRights(std::string_view operation, const ReadRequest& request, RightCheck check);

@@ -35,7 +35,9 @@ constexpr auto kOtherActions = std::to_array<std::string_view>(
      "ExportTableToPointInTime", "ImportTable"});
 
 bool IsAction(std::string_view pattern) {
-  const auto matches = [pattern](std::string_view name) { return access::MatchesPattern(pattern, name); };
+  const access::Pattern compiled{std::string(pattern)};
+  access::MatchWork work;
+  const auto matches = [&](std::string_view name) { return compiled.Matches(name, &work); };
   return std::any_of(kOtherActions.begin(), kOtherActions.end(), matches) ||
          std::any_of(kOperations.begin(), kOperations.end(), [&](const Operation& operation) {
            return operation.plane != Plane::kAdmin && matches(operation.name);
@@ -252,6 +254,7 @@ std::shared_ptr<const ResourcePolicy> ResourcePolicies::Find(const store::Databa
   const absl::StatusOr<std::shared_ptr<const ResourcePolicy>> parsed = ParseDocument(stored->document, resource);
   std::shared_ptr<const ResourcePolicy> policy = parsed.ok() ? *parsed : ResourcePolicy::Unreadable();
   const absl::MutexLock lock(&mutex_);
+  wildcards_max_.store(std::max(wildcards_max(), policy->wildcards()), std::memory_order_relaxed);
   if (by_revision_.size() >= kCountMax) by_revision_.clear();
   by_revision_[key] = policy;
   return policy;

@@ -7,6 +7,8 @@
 // A policy belongs to a state of the table or the stream and is stored with it. It ends with the table; that of a
 // stream ends with the stream.
 
+#include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -64,8 +66,13 @@ class ResourcePolicies {
   // iterator names. Null: it has none, or the text names neither. Cost without a policy: a look-up in the catalog.
   std::shared_ptr<const access::ResourcePolicy> Find(const store::Database& database, std::string_view name_or_arn);
 
+  // The most patterns with wildcards that a policy had so far.
+  size_t wildcards_max() const { return wildcards_max_.load(std::memory_order_relaxed); }
+
  private:
   static constexpr size_t kCountMax = 1'000;  // kept
+
+  std::atomic<size_t> wildcards_max_ = 0;
 
   absl::Mutex mutex_;
   StringMap<std::shared_ptr<const access::ResourcePolicy>> by_revision_ ABSL_GUARDED_BY(mutex_);
