@@ -17,8 +17,10 @@
 namespace armature::daemon {
 namespace {
 
+// Without O_NONBLOCK a FIFO would be opened when somebody reads it, and not before. Lines that its reader does not take
+// are lost.
 int OpenForAppending(const std::string& path) {
-  return open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+  return open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 }
 
 // The line is pure ASCII, so that it is valid whatever name a client sends: other bytes become `?`.

@@ -1,7 +1,10 @@
 #include "daemon/auth/audit_log.h"
 
-#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -113,6 +116,16 @@ TEST_F(AuditLogTest, KeepsTheOldFileIfTheNewOneCannotBeOpened) {
   }
   EXPECT_NE(Read("e/audit").find("after"), std::string::npos);
   EXPECT_FALSE(AuditLog::Open(Path("d/audit")).ok());
+}
+
+TEST_F(AuditLogTest, AFifoThatNobodyReadsIsAnError) {
+  ASSERT_EQ(mkfifo(Path("fifo").c_str(), 0600), 0);
+  const auto log = AuditLog::Open(Path("fifo"));
+  EXPECT_FALSE(log.ok());
+  const int reader = open(Path("fifo").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  EXPECT_TRUE(AuditLog::Open(Path("fifo")).ok());
+  close(reader);
 }
 
 TEST_F(AuditLogTest, LinesThatCannotBeWrittenAreCounted) {
