@@ -58,6 +58,8 @@ constexpr int kIdleMs = 600'000;
 
 // No client may use up the memory of requests and answers: it takes so many to do it.
 constexpr size_t kClientsAtLeast = 2;
+// Long requests that wait for a thread. Their bytes are bounded by the memory budget.
+constexpr size_t kLongRequestsMax = 256;
 
 // Time for backups under way to end in order.
 constexpr absl::Duration kBackupEndTime = absl::Seconds(5);
@@ -105,6 +107,7 @@ struct Server::Impl {
   std::unique_ptr<RequestStats> requests;
   std::unique_ptr<ConnectionLedger> connections;  // of the gRPC and the HTTP front, like the next one
   std::unique_ptr<MemoryBudget> memory;
+  std::unique_ptr<LongRequests> long_requests;
   std::unique_ptr<TlsContextKeeper> http_tls;
   bool has_waited = false;
   int64_t next_standby_ns = 0;       // earliest next attempt to start the standby
@@ -245,6 +248,8 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
   JsonFrontOptions front;
   front.stats = requests.get();
   front.budget = memory.get();
+  front.long_requests = long_requests.get();
+  front.resource_wildcards = [this] { return engine->PolicyWildcardsMax(); };
   if (authenticator != nullptr) {
     front.authenticate = [checker = authenticator.get()](const HttpRequest& request, absl::Duration* hold) {
       return checker->AuthenticateRequest(request, absl::Now(), hold);
@@ -358,7 +363,8 @@ absl::Status Server::Impl::OpenEngine(const Config& config) {
   calls = std::make_unique<CallLedger>(
       memory.get(), CallLimits{}, [this](bool crowded) { NoteCrowd(crowded, /*parks=*/true); },
       [this] { return engine->IsUnderWritePressure(); });
-  gate = std::make_unique<CallGate>(engine.get(), authenticator.get(), audit.get(), calls.get(), requests.get());
+  gate = std::make_unique<CallGate>(engine.get(), authenticator.get(), audit.get(), calls.get(), requests.get(),
+                                    long_requests.get());
   admin = std::make_unique<AdminService>(gate.get(), config.place);
   return absl::OkStatus();
 }
@@ -398,6 +404,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config, cons
   impl->connections = std::make_unique<ConnectionLedger>(WithinDescriptors(config.connections, descriptors));
   impl->memory =
       std::make_unique<MemoryBudget>(config.request_memory_bytes, config.request_memory_bytes / kClientsAtLeast);
+  impl->long_requests =
+      std::make_unique<LongRequests>(std::clamp<size_t>(UsableProcessors() / 2, 1, 4), kLongRequestsMax);
   ARM_RETURN_IF_ERROR(impl->TakePlace(config, on_standby));
   if (on_owned != nullptr) on_owned();
   ARM_RETURN_IF_ERROR(impl->OpenEngine(config));
@@ -463,6 +471,7 @@ void Server::Stop(absl::Duration grace) {
     }
   }
   if (impl_->json != nullptr) impl_->json->Stop();
+  if (impl_->long_requests != nullptr) impl_->long_requests->Stop();
   // Stops after the other front ends, so that /readyz answers until they have drained.
   if (impl_->metrics != nullptr) impl_->metrics->Stop(absl::ZeroDuration());
   impl_->EndEngine();

@@ -361,8 +361,7 @@ AdminService::AdminService(const CallGate* gate, std::string data_dir)
       if (const auto engine = call.caller().Allow(kEcho, ""); !engine.ok()) return call.Finish(engine.status());
       call.Finish(EchoBytes(request, call.response()));
     };
-    const CallKind kind{.only_reads = true, .is_large = false};
-    this->gate()->Admit(opened, *engine::FindOperation(kEcho), kind, run);
+    this->gate()->Admit(opened, *engine::FindOperation(kEcho), run);
   });
 }
 

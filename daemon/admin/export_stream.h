@@ -39,7 +39,7 @@ class ExportStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
         gate_(gate),
         context_(context),
         ended_(std::move(ended)),
-        share_(gate->ledger()->budget(), Client()) {}
+        share_({gate->ledger()->budget(), Client()}) {}
 
   // Call it once, before anything else.
   void Start();
@@ -70,7 +70,7 @@ class ExportStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
   // Members of the current step.
   grpc::ByteBuffer request_;
-  MemoryShare share_;  // the page that is being sent
+  HeldMemory share_;  // the page that is being sent
   RequestStats::Request counted_;
   std::string table_name_;
   std::optional<Caller> caller_;

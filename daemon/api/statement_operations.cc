@@ -22,6 +22,7 @@ namespace v1 = ::armature::api::v1;
 engine::RequestContext ContextOf(const OperationContext& context) {
   engine::RequestContext made;
   made.deadline = context.deadline;
+  made.memory = context.memory;
   return made;
 }
 

@@ -100,9 +100,9 @@ void GetShardIterator(const OperationContext& context, const v1::GetShardIterato
 
 void GetRecords(const OperationContext& context, const v1::GetRecordsRequest& request, v1::GetRecordsResponse* response,
                 Finished done) {
-  context.engine->GetRecords(
-      {GivenText(request, request.kShardIteratorFieldNumber), GivenInteger(request, request.kLimitFieldNumber)},
-      AnswerIn<engine::GetRecordsResult>(response, std::move(done), FillStream));
+  context.engine->GetRecords({GivenText(request, request.kShardIteratorFieldNumber),
+                              GivenInteger(request, request.kLimitFieldNumber), context.memory},
+                             AnswerIn<engine::GetRecordsResult>(response, std::move(done), FillStream));
 }
 
 }  // namespace

@@ -31,11 +31,16 @@ const engine::Operation* UnaryOperation::FactsOf(std::string_view prefix, const 
   return facts;
 }
 
+uint64_t ChangeSequenceOf(const google::protobuf::Message& response) {
+  const google::protobuf::FieldDescriptor* const field = response.GetDescriptor()->FindFieldByName("change_sequence");
+  return field == nullptr ? 0 : response.GetReflection()->GetUInt64(response, field);
+}
+
 uint64_t TakeChangeSequence(google::protobuf::Message* response) {
-  const google::protobuf::FieldDescriptor* const field = response->GetDescriptor()->FindFieldByName("change_sequence");
-  if (field == nullptr) return 0;
-  const uint64_t sequence = response->GetReflection()->GetUInt64(*response, field);
-  response->GetReflection()->ClearField(response, field);
+  const uint64_t sequence = ChangeSequenceOf(*response);
+  if (sequence != 0) {
+    response->GetReflection()->ClearField(response, response->GetDescriptor()->FindFieldByName("change_sequence"));
+  }
   return sequence;
 }
 

@@ -21,6 +21,7 @@
 #include "engine/operations.h"
 #include "engine/partiql/statements.h"
 #include "google/protobuf/message.h"
+#include "storage/base/held_memory.h"
 
 namespace armature::daemon {
 
@@ -35,6 +36,7 @@ struct OperationContext {
   uint64_t at_least_sequence = 0;     // from the headers of the request; see QueryRequest
   std::string principal = {};         // of the caller; empty without authentication
   bool is_original_protocol = false;  // the JSON protocol, which refuses what the original API refuses
+  MemorySource memory = {};           // of the answer
 };
 
 // Called once, on any thread, when the answer is filled or the operation has failed.
@@ -114,10 +116,25 @@ const UnaryOperation* FindStatementOperation(std::string_view name);
 template <class Result, class Message>
 engine::Callback<Result> AnswerIn(Message* to, Finished done,
                                   void (*fill)(const Result&, std::type_identity_t<Message>*)) {
-  return [to, fill, done = std::move(done)](const absl::StatusOr<Result>& result) mutable {
-    if (result.ok()) fill(*result, to);
-    std::move(done)(result.status());
+  return [to, fill, done = std::move(done)](absl::StatusOr<Result> result) mutable {
+    const absl::Status status = result.status();
+    // Memory of the items in the message, until the answer is written.
+    HeldMemory memory;
+    if (status.ok()) {
+      fill(*result, to);
+      if constexpr (requires { result->memory; }) memory = std::move(result->memory);
+      result = absl::CancelledError();
+    }
+    std::move(done)(status);
   };
+}
+
+// The position of the writes in a response. 0: none.
+uint64_t ChangeSequenceOf(const google::protobuf::Message& response);
+
+// True if an operation has changed nothing, so that it may be refused for lack of memory for its answer.
+inline bool OnlyRead(const engine::Operation& operation, uint64_t change_sequence) {
+  return OnlyReads(operation) || (operation.plane == engine::Plane::kStatement && change_sequence == 0);
 }
 
 // Takes the position of the writes out of a response, if it has one. In the original protocol it is no member. 0: none.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "daemon/grpc/error_map.h"
+#include "engine/request_queue.h"
 #include "grpc/grpc_security_constants.h"
 #include "grpcpp/security/auth_context.h"
 #include "storage/base/api_error.h"
@@ -25,11 +26,11 @@ void AppendNames(const grpc::AuthContext& context, const char* property, std::ve
 
 }  // namespace
 
-absl::StatusOr<engine::Engine*> Caller::Allow(const engine::NeededRight& right) const {
+absl::StatusOr<engine::Engine*> Caller::Allow(const engine::NeededRight& right, access::MatchWork* work) const {
   if (access_ != nullptr) {
     const auto facts = [&] { return right.facts(*engine_->database()); };
     const auto policy = engine_->FindResourcePolicy(right.table);
-    absl::Status status = access_->Check({right.operation, right.table, right.index, facts, policy.get()});
+    absl::Status status = access_->Check({right.operation, right.table, right.index, facts, policy.get(), work});
     if (!status.ok()) return status;
   }
   return engine_;
@@ -39,8 +40,9 @@ bool Caller::MayChangePolicy(std::string_view arn, const access::ResourcePolicy&
   return access_ == nullptr || access_->Permits({"PutResourcePolicy", arn, {}, access::NoFacts, &policy});
 }
 
-UnaryCall::UnaryCall(Caller caller, GuardedCall* guarded, CallKind kind, RequestStats::Request counted)
-    : caller_(std::move(caller)), guarded_(guarded), kind_(kind), counted_(std::move(counted)) {
+UnaryCall::UnaryCall(Caller caller, GuardedCall* guarded, const engine::Operation& operation,
+                     RequestStats::Request counted)
+    : caller_(std::move(caller)), guarded_(guarded), operation_(&operation), counted_(std::move(counted)) {
   if (counted_.trace() == nullptr) return;
   // The client gets an id of the call, to ask the operator about a slow one.
   request_id_ = std::make_shared<const std::string>(store::RandomUuid());
@@ -49,7 +51,7 @@ UnaryCall::UnaryCall(Caller caller, GuardedCall* guarded, CallKind kind, Request
 
 void UnaryCall::Finish(const absl::Status& status) const {
   absl::Status held = status;
-  if (status.ok()) held = guarded_->HoldResponse(kind_.only_reads);
+  if (status.ok()) held = guarded_->HoldResponse(engine::OnlyReads(*operation_));
   const std::string_view request_id = request_id_ == nullptr ? std::string_view() : *request_id_;
   counted_.Finish(held, request_id);
   guarded_->End(EndOf(context(), held, request_id));
@@ -112,43 +114,50 @@ void CallGate::Identify(const grpc::CallbackServerContext& context, Identified d
                    });
 }
 
-UnaryCall CallGate::Begin(GuardedCall* guarded, const engine::Operation& operation, CallKind kind,
-                          Caller caller) const {
-  return {std::move(caller), guarded, kind, Count(Front::kGrpc, operation.name)};
+UnaryCall CallGate::Begin(GuardedCall* guarded, const engine::Operation& operation, Caller caller) const {
+  return {std::move(caller), guarded, operation, Count(Front::kGrpc, operation.name)};
 }
 
-void CallGate::Admit(OpenedCall* opened, const engine::Operation& operation, CallKind kind, Work work) const {
+bool CallGate::Run(const Caller& caller, size_t bytes, Task work) const {
+  const size_t resource_wildcards = engine_->PolicyWildcardsMax();
+  if (long_requests_ == nullptr || !LongRequests::IsLong(bytes, caller.access_.get(), resource_wildcards)) {
+    std::move(work)();
+    return true;
+  }
+  return long_requests_->TryRun(work);
+}
+
+void CallGate::Admit(OpenedCall* opened, const engine::Operation& operation, Work work) const {
   auto* const guarded = new GuardedCall(ledger_, opened);  // ends itself
   if (absl::Status surplus = guarded->CheckCalls(); !surplus.ok()) {
-    return Begin(guarded, operation, kind, Caller(engine_, nullptr, 0)).Finish(surplus);
+    return Begin(guarded, operation, Caller(engine_, nullptr, 0)).Finish(surplus);
   }
-  auto run = [this, &operation, kind, guarded, work = std::move(work)](absl::StatusOr<Caller> caller) mutable {
-    if (absl::Status room = caller.ok() && kind.is_large ? guarded->CheckRoom(kLargeAnswerBytes) : caller.status();
+  auto run = [this, &operation, guarded, work = std::move(work)](absl::StatusOr<Caller> caller) mutable {
+    if (absl::Status room =
+            caller.ok() && HasLargeAnswer(operation) ? guarded->CheckRoom(kLargeAnswerBytes) : caller.status();
         !room.ok()) {
       Audit(caller.ok() ? &*caller : nullptr, {.principal = {},
                                                .peer = guarded->context()->peer(),
                                                .operation = operation.name,
                                                .table = {},
                                                .result = room});
-      return Begin(guarded, operation, kind, Caller(engine_, nullptr, 0)).Finish(room);
+      return Begin(guarded, operation, Caller(engine_, nullptr, 0)).Finish(room);
     }
-    guarded->ReadRequest([this, &operation, kind, guarded, caller = *std::move(caller),
+    guarded->ReadRequest([this, &operation, guarded, caller = *std::move(caller),
                           work = std::move(work)](const grpc::Status& read) mutable {
       if (!read.ok()) return guarded->End(read);
       const grpc::ByteBuffer request = guarded->TakeRequest();
-      const UnaryCall call = Begin(guarded, operation, kind, std::move(caller));
+      const UnaryCall call = Begin(guarded, operation, std::move(caller));
       if (absl::Status room = guarded->HoldRequest(request.Length()); !room.ok()) return call.Finish(room);
-      if (!MayWait(operation) || !guarded->MustWait(request.Length())) {
+      auto begin = [this, guarded, call, request, work = std::move(work)]() mutable {
         guarded->Begin();
-        return std::move(work)(call, request);
-      }
+        const bool runs = Run(call.caller(), request.Length(),
+                              [call, request, work = std::move(work)]() mutable { std::move(work)(call, request); });
+        if (!runs) call.Finish(engine::TooManyWaitError());
+      };
+      if (!MayWait(operation) || !guarded->MustWait(request.Length())) return begin();
       guarded->Park();
-      ledger_->late()->Park(
-          [guarded, call, request, work = std::move(work)]() mutable {
-            guarded->Begin();
-            std::move(work)(call, request);
-          },
-          [call](const absl::Status& status) { call.Finish(status); });
+      ledger_->late()->Park(std::move(begin), [call](const absl::Status& status) { call.Finish(status); });
     });
   };
   if (authenticator_ == nullptr) {

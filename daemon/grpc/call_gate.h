@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/authenticator.h"
+#include "daemon/auth/long_requests.h"
 #include "daemon/grpc/guarded_call.h"
 #include "daemon/telemetry/request_stats.h"
 #include "engine/access/resource_policy.h"
@@ -26,18 +27,12 @@ namespace armature::daemon {
 
 class CallGate;
 
-// Effect of a spent memory budget on a call.
-struct CallKind {
-  bool only_reads = false;  // it may be refused after it was executed
-  bool is_large = false;    // its answer usually is: it is refused before it is read
-};
-
 // An authenticated caller. Copies are cheap.
 class Caller {
  public:
   // The engine, if the caller has the right (see Access). Handlers have no other access to the engine. Batches and
-  // transactions check each element. Errors: AccessDeniedException.
-  absl::StatusOr<engine::Engine*> Allow(const engine::NeededRight& right) const;
+  // transactions check each element. `work`: of all rights of a request, or null. Errors: AccessDeniedException.
+  absl::StatusOr<engine::Engine*> Allow(const engine::NeededRight& right, access::MatchWork* work = nullptr) const;
   // The same for an operation that is not about items. `table`: name or ARN; empty for none.
   absl::StatusOr<engine::Engine*> Allow(std::string_view operation, std::string_view table) const {
     return Allow({operation, table});
@@ -67,6 +62,14 @@ class UnaryCall {
   grpc::CallbackServerContext* context() const { return guarded_->context(); }
   grpc::ByteBuffer* response() const { return guarded_->response(); }
 
+  // Takes the memory for a response of `bytes` before it is made. `may_refuse`: the request has changed nothing.
+  // Errors: ServiceUnavailable, never if it may not be refused.
+  absl::Status TakeMemory(size_t bytes, bool may_refuse) const { return guarded_->TakeMemory(bytes, may_refuse); }
+  // The same with memory that was taken already.
+  void HoldMemory(HeldMemory memory) const { guarded_->HoldMemory(std::move(memory)); }
+  // Where the memory for the response comes from.
+  MemorySource memory() const { return guarded_->memory(); }
+
   // Ends the call, with the response if the status is OK. Call it once.
   void Finish(const absl::Status& status) const;
 
@@ -79,11 +82,11 @@ class UnaryCall {
  private:
   friend class CallGate;
   friend class AuditedCall;
-  UnaryCall(Caller caller, GuardedCall* guarded, CallKind kind, RequestStats::Request counted);
+  UnaryCall(Caller caller, GuardedCall* guarded, const engine::Operation& operation, RequestStats::Request counted);
 
   Caller caller_;
   GuardedCall* guarded_;
-  CallKind kind_;
+  const engine::Operation* operation_;
   RequestStats::Request counted_;
   std::shared_ptr<const std::string> request_id_;  // null: the id is made if an internal error occurs
 };
@@ -98,6 +101,7 @@ class AuditedCall {
   // OK if the caller may run the same operation on `table`, too. Errors: AccessDeniedException.
   absl::Status AllowAlso(std::string_view table) const;
   grpc::ByteBuffer* response() const { return call_.response(); }
+  absl::Status TakeMemory(size_t bytes, bool may_refuse) const { return call_.TakeMemory(bytes, may_refuse); }
   void Finish(const absl::Status& status) const;
 
  private:
@@ -116,15 +120,21 @@ class AuditedCall {
 class CallGate {
  public:
   // `authenticator`: null without authentication. `audit`: null without an audit log. `stats`: null without statistics.
+  // `long_requests`: null if all requests run on gRPC's threads.
   CallGate(engine::Engine* engine, Authenticator* authenticator, AuditLog* audit, CallLedger* ledger,
-           RequestStats* stats)
-      : engine_(engine), authenticator_(authenticator), audit_(audit), ledger_(ledger), stats_(stats) {}
+           RequestStats* stats, LongRequests* long_requests = nullptr)
+      : engine_(engine),
+        authenticator_(authenticator),
+        audit_(audit),
+        ledger_(ledger),
+        stats_(stats),
+        long_requests_(long_requests) {}
 
   // Authenticates the caller, then reads the request and runs `work` with it, on this or another thread. Ends the call
   // if that fails, or if there is no memory for the request. Does not block. Refusals of an audited operation are
   // recorded, but for those of a connection with too many calls.
   using Work = absl::AnyInvocable<void(const UnaryCall& call, const grpc::ByteBuffer& request) &&>;
-  void Admit(OpenedCall* opened, const engine::Operation& operation, CallKind kind, Work work) const;
+  void Admit(OpenedCall* opened, const engine::Operation& operation, Work work) const;
 
   // Makes an audited call of an admitted one. Records nothing for an operation that is not audited.
   AuditedCall WithAudit(UnaryCall call, std::string peer, const engine::Operation& operation, std::string table) const {
@@ -135,6 +145,10 @@ class CallGate {
   // those of Authenticator::AuthenticateCall.
   using Identified = absl::AnyInvocable<void(absl::StatusOr<Caller>) &&>;
   void Identify(const grpc::CallbackServerContext& context, Identified done) const;
+
+  // Runs `work`, for a request of `bytes`: on this thread if it is short, else on another one. False, with nothing run,
+  // if too many long requests wait.
+  [[nodiscard]] bool Run(const Caller& caller, size_t bytes, Task work) const;
 
   // Records the end of a call in the audit log, if there is one and it is about such operations. `caller`: null if it
   // is unknown. The principal of `record` is the caller's.
@@ -154,7 +168,7 @@ class CallGate {
 
  private:
   // Starts to count a call, and gives it an id if slow requests are logged.
-  UnaryCall Begin(GuardedCall* guarded, const engine::Operation& operation, CallKind kind, Caller caller) const;
+  UnaryCall Begin(GuardedCall* guarded, const engine::Operation& operation, Caller caller) const;
   void AskAuthenticator(const grpc::CallbackServerContext& context, Authenticator::Done done) const;
 
   engine::Engine* const engine_;
@@ -162,6 +176,7 @@ class CallGate {
   AuditLog* const audit_;
   CallLedger* const ledger_;
   RequestStats* const stats_;
+  LongRequests* const long_requests_;
 };
 
 }  // namespace armature::daemon

@@ -41,8 +41,6 @@ thread_local const absl::Mutex* cancelling = nullptr;
 
 }  // namespace
 
-BudgetClient TrackedCall::Client() const { return ClientOf(NetworkOf(std::string_view(Peer()))); }
-
 size_t TrackedCall::MetadataBytes() const {
   size_t bytes = 0;
   if (context_ == nullptr) return bytes;
@@ -62,7 +60,9 @@ CallLedger::Shard& CallLedger::ShardOf(const TrackedCall* call) {
 }
 
 void CallLedger::Add(TrackedCall* call) {
-  if (NetworkOf(std::string_view(call->Peer())).has_value()) {
+  // In tests the peer is not that of the context.
+  if (!call->network_.has_value()) call->network_ = NetworkOf(std::string_view(call->Peer()));
+  if (call->network_.has_value()) {
     call->use_ = guard_.UseOf(call->Peer());
     call->use_->served_bytes.fetch_add(FloodGuard::kCallBytes + call->MetadataBytes(), std::memory_order_relaxed);
     call->use_->open_calls.fetch_add(1, std::memory_order_relaxed);
@@ -105,7 +105,7 @@ absl::Status CallLedger::CheckCalls(const TrackedCall& call) {
 absl::Status CallLedger::CheckRoom(const BudgetClient& client, size_t bytes) {
   if (budget_->HasRoomFor(client, bytes)) return absl::OkStatus();
   refused_.fetch_add(1, std::memory_order_relaxed);
-  return ServiceUnavailableError("The server's memory for requests and answers is used up: try again");
+  return NoMemoryForAnswerError();
 }
 
 absl::Status CallLedger::Received(TrackedCall& call, size_t bytes) {
@@ -343,7 +343,7 @@ void CallLedger::Sweep(int64_t now_ns, ConnectionTable* table) {
   BreakCancelling(table);
   BreakFlooding(now_ns, table);
   EndStalled(now_ns, &connections);
-  const uint64_t refused = refused_.load(std::memory_order_relaxed);
+  const uint64_t refused = refused_.load(std::memory_order_relaxed) + budget_->refused();
   const bool is_wanted = std::exchange(refused_seen_, refused) != refused;
   EndExcess(now_ns, is_wanted, connections, table);
 }

@@ -43,12 +43,14 @@ class TrackedCall {
  public:
   // The context may be null in tests.
   explicit TrackedCall(grpc::CallbackServerContext* context)
-      : context_(context), peer_(context == nullptr ? std::string() : context->peer()) {}
+      : context_(context),
+        peer_(context == nullptr ? std::string() : context->peer()),
+        network_(NetworkOf(std::string_view(peer_))) {}
   TrackedCall(const TrackedCall&) = delete;
   TrackedCall& operator=(const TrackedCall&) = delete;
 
   // The client, for the budget.
-  BudgetClient Client() const;
+  BudgetClient Client() const { return ClientOf(network_); }
 
   // `bytes`: size of the unsent answers.
   void Set(CallPhase phase, size_t bytes = 0);
@@ -72,6 +74,7 @@ class TrackedCall {
 
   grpc::CallbackServerContext* const context_;
   const std::string peer_;  // gRPC does not tell the peer of a call that was cancelled
+  std::optional<PeerNetwork> network_;
   std::atomic<CallPhase> phase_ = CallPhase::kRunning;
   std::atomic<size_t> bytes_ = 0;
   std::atomic<int64_t> since_ns_ = 0;      // of the phase, or of the last progress in it

@@ -47,7 +47,7 @@ GuardedCall::GuardedCall(CallLedger* ledger, OpenedCall* opened)
       context_(opened->context()),
       call_(opened->call()),
       response_(opened->response()),
-      share_(ledger->budget()) {
+      share_({ledger->budget()}) {
   ledger_->Add(this);
 }
 
@@ -79,7 +79,7 @@ grpc::ByteBuffer GuardedCall::TakeRequest() {
 }
 
 absl::Status GuardedCall::HoldRequest(size_t bytes) {
-  if (!MemoryShare::Counts(bytes)) return absl::OkStatus();
+  if (!HeldMemory::Counts(bytes)) return absl::OkStatus();
   const BudgetClient client = Client();
   if (absl::Status room = ledger_->CheckRoom(client, bytes); !room.ok()) return room;
   share_.set_client(client);
@@ -87,19 +87,21 @@ absl::Status GuardedCall::HoldRequest(size_t bytes) {
   return absl::OkStatus();
 }
 
-absl::Status GuardedCall::HoldResponse(bool may_refuse) {
-  const size_t bytes = response_->Length();
-  if (MemoryShare::Counts(bytes)) {
-    const BudgetClient client = Client();
-    const absl::Status room = may_refuse ? ledger_->CheckRoom(client, bytes) : absl::OkStatus();
-    if (!room.ok()) {
-      response_->Clear();
-      return room;
-    }
-    if (!share_.is_counted()) share_.set_client(client);
-  }
-  share_.Set(bytes);
+absl::Status GuardedCall::TakeMemory(size_t bytes, bool may_refuse) {
+  if (response_memory_.source().lender == nullptr) response_memory_ = HeldMemory(memory());
+  if (response_memory_.Cover(bytes)) return absl::OkStatus();
+  if (may_refuse) return NoMemoryForAnswerError();
+  response_memory_.Set(bytes);
   return absl::OkStatus();
+}
+
+absl::Status GuardedCall::HoldResponse(bool may_refuse) {
+  share_.Set(0);
+  const size_t bytes = response_->Length();
+  absl::Status taken = TakeMemory(bytes, may_refuse);
+  if (!taken.ok()) response_->Clear();
+  response_memory_.Set(response_->Length());
+  return taken;
 }
 
 void GuardedCall::Park() { ledger_->Parked(*this); }

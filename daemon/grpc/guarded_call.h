@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -59,8 +60,14 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, 
   void Begin();
 
   grpc::ByteBuffer* response() { return response_; }
-  // Counts the response against the budget. ServiceUnavailable, without a response, if there is no room for it and
-  // `may_refuse`. Call it once, before End.
+  // Where the memory for the response comes from.
+  MemorySource memory() const { return {ledger_->budget(), Client()}; }
+  // Takes memory for a response of `bytes`, before it is made. ServiceUnavailable if there is none and `may_refuse`.
+  absl::Status TakeMemory(size_t bytes, bool may_refuse);
+  // The same with memory that was taken already.
+  void HoldMemory(HeldMemory memory) { response_memory_ = std::move(memory); }
+  // Counts the response, and the request no longer. ServiceUnavailable, without a response, if there is no room for it
+  // and `may_refuse`. Call it once, before End.
   absl::Status HoldResponse(bool may_refuse);
   // Ends the call, now or soon on one of gRPC's threads.
   void End(const grpc::Status& status);
@@ -89,7 +96,8 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, 
   grpc::ByteBuffer* const response_;
   grpc::ByteBuffer request_;
   ReadDone read_done_;
-  MemoryShare share_;
+  HeldMemory share_;  // of the request
+  HeldMemory response_memory_;
   // Used if the end is left to the relay.
   grpc::Status end_status_;
   NoOps wake_ops_;

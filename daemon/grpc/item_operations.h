@@ -18,12 +18,13 @@
 namespace armature::daemon {
 
 // Deadline and cancellation of a call for the engine. `context` must live until the request is done. `trace` may be
-// null.
+// null. `memory`: of the answer.
 engine::RequestContext MakeRequestContext(grpc::CallbackServerContext* context,
-                                          std::shared_ptr<engine::RequestTrace> trace);
+                                          std::shared_ptr<engine::RequestTrace> trace, const MemorySource& memory);
 
-// Receives the encoded response message, or an error. Called once, on any thread.
-using ItemAnswer = absl::AnyInvocable<void(const absl::Status& status, grpc::ByteBuffer response) &&>;
+// Receives the encoded response message and memory that was taken for it, or an error. Called once, on any thread.
+using ItemAnswer =
+    absl::AnyInvocable<void(const absl::Status& status, grpc::ByteBuffer response, HeldMemory memory) &&>;
 
 // One running operation. The object that `context` points to must live until `answer` is called.
 struct ItemCall {
@@ -35,7 +36,6 @@ struct ItemCall {
 struct ItemOperation {
   std::string_view name;
   size_t weight;  // of its work and its answer, in operations on a single item
-  bool only_reads;
   // Parses the request, authorises the caller for the operation `name`, and starts. Does not block. `request` is used
   // during the call only. Errors, through `answer`: SerializationException, AccessDeniedException, and those of the
   // engine.

@@ -25,17 +25,19 @@ ItemService::ItemService(const CallGate* gate) : UnaryService(gate, {}) {
 }
 
 void ItemService::Serve(const ItemOperation& operation, OpenedCall* opened) const {
-  const CallKind kind{.only_reads = operation.only_reads, .is_large = operation.only_reads && operation.weight > 1};
-  gate()->Admit(opened, *engine::FindOperation(operation.name), kind,
-                [&operation](const UnaryCall& call, const grpc::ByteBuffer& request) {
-                  ItemAnswer answer = [call](const absl::Status& status, const grpc::ByteBuffer& message) {
-                    *call.response() = message;
-                    call.Finish(status);
-                  };
-                  operation.run(operation.name,
-                                {call.caller(), MakeRequestContext(call.context(), call.trace()), std::move(answer)},
-                                MessageBytes(request).view());
-                });
+  gate()->Admit(
+      opened, *engine::FindOperation(operation.name),
+      [&operation](const UnaryCall& call, const grpc::ByteBuffer& request) {
+        ItemAnswer answer = [call](const absl::Status& status, const grpc::ByteBuffer& message, HeldMemory memory) {
+          *call.response() = message;
+          call.HoldMemory(std::move(memory));
+          call.Finish(status);
+        };
+        operation.run(
+            operation.name,
+            {call.caller(), MakeRequestContext(call.context(), call.trace(), call.memory()), std::move(answer)},
+            MessageBytes(request).view());
+      });
 }
 
 }  // namespace armature::daemon

@@ -6,6 +6,7 @@
 #include "daemon/grpc/byte_buffers.h"
 #include "daemon/grpc/error_map.h"
 #include "daemon/grpc/item_operations.h"
+#include "engine/request_queue.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/store/data_directory.h"
@@ -30,7 +31,7 @@ void PipelineStream::Identified(absl::StatusOr<Caller> caller, bool has_request)
   const absl::Status identified = caller.status();
   if (identified.ok()) {
     caller_ = *std::move(caller);
-    if (has_request) return RunRequest();
+    if (has_request) return StartRequest();
   }
   {
     absl::MutexLock lock(&mutex_);
@@ -62,18 +63,24 @@ void PipelineStream::OnReadDone(bool ok) {
     request_.Clear();
     return Identified(fits, /*has_request=*/false);
   }
-  if (gate_->IsCurrent(*caller_)) return RunRequest();
+  if (gate_->IsCurrent(*caller_)) return StartRequest();
   gate_->Identify(*context_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
     self->Identified(std::move(caller), /*has_request=*/true);
   });
 }
 
-void PipelineStream::RunRequest() {
+void PipelineStream::StartRequest() {
+  const bool runs =
+      gate_->Run(*caller_, request_.Length(), [self = shared_from_this()] { self->RunRequest(absl::OkStatus()); });
+  if (!runs) RunRequest(engine::TooManyWaitError());
+}
+
+void PipelineStream::RunRequest(const absl::Status& admitted) {
   {
     const MessageBytes message(request_);
     PipelineOperation operation;
     const absl::Status parsed = ParsePipelineRequest(message.view(), &operation);
-    RunOperation(operation, parsed);
+    RunOperation(operation, parsed.ok() ? admitted : parsed);
   }
   request_.Clear();
   {
@@ -89,28 +96,30 @@ void PipelineStream::RunOperation(const PipelineOperation& asked, const absl::St
   const Operation operation{.id = asked.id,
                             .number = asked.number,
                             .room = is_known ? known->weight : 1,
-                            .only_reads = is_known && known->only_reads,
+                            .only_reads = is_known && engine::OnlyReads(*engine::FindOperation(known->name)),
                             .counted = gate_->Count(Front::kPipeline, is_known ? known->name : "")};
   {
     absl::MutexLock lock(&mutex_);
     ++operations_;
     room_taken_ += operation.room;
   }
-  if (!parsed.ok()) return Send(operation, parsed, {});
-  if (!is_known) return Send(operation, ValidationError("The request names no operation"), {});
+  if (!parsed.ok()) return Send(operation, parsed, {}, {});
+  if (!is_known) return Send(operation, ValidationError("The request names no operation"), {}, {});
   ItemAnswer answer = [self = shared_from_this(), operation](const absl::Status& status,
-                                                             const grpc::ByteBuffer& response) {
-    self->Send(operation, status, response);
+                                                             const grpc::ByteBuffer& response, HeldMemory memory) {
+    self->Send(operation, status, response, std::move(memory));
   };
-  known->run(known->name, {*caller_, MakeRequestContext(context_, operation.counted.trace()), std::move(answer)},
+  const MemorySource memory{gate_->ledger()->budget(), client_};
+  known->run(known->name,
+             {*caller_, MakeRequestContext(context_, operation.counted.trace(), memory), std::move(answer)},
              asked.request);
 }
 
-void PipelineStream::Send(const Operation& operation, const absl::Status& result, grpc::ByteBuffer response) {
+void PipelineStream::Send(const Operation& operation, const absl::Status& result, grpc::ByteBuffer response,
+                          HeldMemory memory) {
   absl::Status status = result;
-  if (status.ok() && operation.only_reads && MemoryShare::Counts(response.Length())) {
-    status = gate_->ledger()->CheckRoom(client_, response.Length());
-  }
+  if (memory.source().lender == nullptr) memory = HeldMemory({gate_->ledger()->budget(), client_});
+  if (status.ok() && operation.only_reads && !memory.Cover(response.Length())) status = NoMemoryForAnswerError();
   const std::string request_id = request_id_.empty() ? "" : Cat(request_id_, "/", operation.id);
   operation.counted.Finish(status, request_id);
   if (!status.ok()) response = TakeBytes(ToGrpcStatus(status, request_id).error_details());
@@ -122,6 +131,8 @@ void PipelineStream::Send(const Operation& operation, const absl::Status& result
     unsent_bytes_ += answer.message.Length();
     unsent_.push_back(std::move(answer));
     if (is_broken_) Break();
+    // The stream counts all its answers together.
+    memory.Set(0);
     share_.Set(unsent_bytes_);
   }
   Pump();

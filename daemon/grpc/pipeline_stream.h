@@ -53,7 +53,7 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
         limits_(limits),
         ended_(std::move(ended)),
         client_(Client()),
-        share_(gate->ledger()->budget(), client_) {}
+        share_({gate->ledger()->budget(), client_}) {}
 
   // Call it once, before anything else.
   void Start();
@@ -72,7 +72,7 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
     uint64_t id = 0;
     uint32_t number = 0;
     size_t room = 0;
-    bool only_reads = false;
+    bool only_reads = false;  // see engine::OnlyReads
     RequestStats::Request counted;
   };
   struct Answer {
@@ -82,9 +82,13 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   enum class Step { kNothing, kRead, kWrite, kFinish };
 
   void Identified(absl::StatusOr<Caller> caller, bool has_request);
-  void RunRequest();
+  // Runs the operation in the message, on this or another thread.
+  void StartRequest();
+  // `admitted`: an error is the answer of the operation, which does not run.
+  void RunRequest(const absl::Status& admitted);
   void RunOperation(const PipelineOperation& asked, const absl::Status& parsed);
-  void Send(const Operation& operation, const absl::Status& result, grpc::ByteBuffer response);
+  // `memory`: taken for the response.
+  void Send(const Operation& operation, const absl::Status& result, grpc::ByteBuffer response, HeldMemory memory);
   // Takes the next steps until there is none.
   void Pump();
   Step NextStep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -116,7 +120,7 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   mutable absl::Mutex mutex_;
   std::deque<Answer> unsent_ ABSL_GUARDED_BY(mutex_);
   size_t unsent_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // including `sent_`
-  MemoryShare share_ ABSL_GUARDED_BY(mutex_);
+  HeldMemory share_ ABSL_GUARDED_BY(mutex_);
   size_t operations_ ABSL_GUARDED_BY(mutex_) = 0;    // read, but not yet answered
   size_t room_taken_ ABSL_GUARDED_BY(mutex_) = 0;    // weight of these operations
   int starting_ ABSL_GUARDED_BY(mutex_) = 0;         // threads about to call gRPC

@@ -75,29 +75,28 @@ void UnaryService::Serve(const UnaryOperation& operation, OpenedCall* opened) co
         names_tables ? absl::StatusOr<engine::Engine*>(call.ForStatements()) : call.Allow();
     if (!engine.ok()) return call.Finish(engine.status());
     const grpc::string_ref authority = context->ExperimentalGetAuthority();
-    const Deadline deadline = MakeRequestContext(context, nullptr).deadline;
-    const auto allow = [caller = unary.caller()](const engine::NeededRight& right) {
-      return caller.Allow(right).status();
-    };
+    const Deadline deadline = MakeRequestContext(context, nullptr, {}).deadline;
+    const auto allow = [caller = unary.caller(), work = std::make_shared<access::MatchWork>()](
+                           const engine::NeededRight& right) { return caller.Allow(right, work.get()).status(); };
     OperationContext made{*engine, {authority.data(), authority.size()}, deadline};
     made.allow = allow;
     made.may_change_policy = [caller = unary.caller()](std::string_view arn, const access::ResourcePolicy& policy) {
       return caller.MayChangePolicy(arn, policy);
     };
     made.principal = unary.caller().principal();
-    operation.Start(made, *messages, [call, messages](const absl::Status& status) {
+    made.memory = unary.memory();
+    operation.Start(made, *messages, [call, messages, &operation](absl::Status status) {
       bool owned = false;
       messages->response->DiscardUnknownFields();
+      const bool may_refuse = OnlyRead(operation.facts(), ChangeSequenceOf(*messages->response));
+      if (status.ok()) status = call.TakeMemory(messages->response->ByteSizeLong(), may_refuse);
       if (status.ok()) {
         grpc::GenericSerialize<grpc::ProtoBufferWriter, Message>(*messages->response, call.response(), &owned);
       }
       call.Finish(status);
     });
   };
-  // A page of a stream is as large as one of a table.
-  const bool is_page = operation.name() == "GetRecords" || operation.name() == "ExecuteStatement";
-  gate_->Admit(opened, operation.facts(),
-               {.only_reads = is_page && operation.facts().plane == engine::Plane::kStream, .is_large = is_page}, run);
+  gate_->Admit(opened, operation.facts(), run);
 }
 
 }  // namespace armature::daemon

@@ -44,7 +44,7 @@ class WatchStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc:
         context_(context),
         peer_(context->peer()),
         ended_(std::move(ended)),
-        share_(gate->ledger()->budget(), Client()) {}
+        share_({gate->ledger()->budget(), Client()}) {}
 
   // Call it once, before anything else.
   void Start();
@@ -81,7 +81,7 @@ class WatchStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc:
   // Members of the current step.
   grpc::ByteBuffer request_bytes_;
   engine::WatchRequest request_;
-  MemoryShare share_;  // the page that is being sent
+  HeldMemory share_;  // the page that is being sent
   RequestStats::Request counted_;
   std::optional<Caller> caller_;
   engine::Engine* engine_ = nullptr;                      // once the caller has the right

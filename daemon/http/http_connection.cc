@@ -48,7 +48,7 @@ HttpConnection::HttpConnection(std::shared_ptr<IoLoop> loop, AcceptedSocket acce
       network_(accepted.network),
       client_(ClientOf(network_)),
       reader_(&loop_->state().options.limits),
-      share_(loop_->state().budget, client_) {
+      share_({loop_->state().budget, client_}) {
   boost::system::error_code ec;
   socket_.assign(accepted.socket, ec);
   if (ec) {
@@ -75,6 +75,7 @@ void HttpConnection::Close() {
   Free(&unread_);
   Free(&unsent_);
   Free(&unsent_body_);
+  body_memory_ = {};
   early_answer_.reset();
   share_.Set(0);
   loop_->Remove(this);
@@ -140,7 +141,7 @@ void HttpConnection::Credit(size_t bytes) {
 }
 
 void HttpConnection::Sweep(int64_t now_ns) {
-  if (wait_ == Wait::kWriting && share_.is_counted() &&
+  if (wait_ == Wait::kWriting && (share_.is_counted() || body_memory_.is_counted()) &&
       now_ns - writing_since_ns_ >= absl::ToInt64Nanoseconds(options().unread_grace) &&
       loop_->state().budget->IsTight(client_)) {
     return Reset();
@@ -289,9 +290,18 @@ void HttpConnection::Turn(std::string_view bytes) {
 }
 
 void HttpConnection::CountHeld() {
-  const size_t answer = early_answer_.has_value() ? early_answer_->body.capacity() : 0;
-  share_.Set(reader_.held_bytes() + handled_bytes_ + unread_.capacity() + unsent_.capacity() + unsent_body_.capacity() +
-             answer);
+  share_.Set(reader_.held_bytes() + handled_bytes_ + unread_.capacity() + unsent_.capacity());
+}
+
+void HttpConnection::CountAnswer(HttpResponse* response) const {
+  HeldMemory& memory = response->memory;
+  if (memory.source().lender == nullptr) memory = HeldMemory({loop_->state().budget, client_});
+  const size_t bytes = response->body.capacity();
+  if (!response->may_refuse) {
+    memory.Set(bytes);
+  } else if (!memory.TrySet(bytes)) {
+    *response = RefusalForMemory(&loop_->state());
+  }
 }
 
 HttpConnection::Stop HttpConnection::TakeRequests(std::string_view* bytes) {
@@ -334,11 +344,13 @@ void HttpConnection::AfterTurn(Stop stop) {
     case Stop::kOutputFull:
       break;
   }
-  const bool idle = !reader_.started() && unread_.empty();
+  // Empty lines before a request are no part of it.
+  const bool idle = !reader_.started() && (unread_.empty() || unread_ == "\r");
   if (idle && loop_->draining()) return Linger();
   const Wait wait = idle ? Wait::kIdle : reader_.head_done() ? Wait::kBody : Wait::kHead;
   if (wait == Wait::kIdle) {
-    SetDeadline(wait, options().idle_timeout);
+    // A client that sends empty lines stays idle.
+    if (wait_ != Wait::kIdle || took_request_) SetDeadline(wait, options().idle_timeout);
   } else if (wait != wait_ || took_request_) {
     SetDeadline(wait, wait == Wait::kBody ? options().stall_timeout : options().head_timeout);
   } else if (wait == Wait::kBody) {
@@ -364,7 +376,7 @@ void HttpConnection::HandleRequest() {
   const MemoryBudget& budget = *loop_->state().budget;
   const size_t bytes = request.body.capacity();
   const size_t uncounted_bytes = bytes - std::min(bytes, share_.counted());
-  const bool has_room = MemoryShare::Counts(bytes) ? budget.HasRoomFor(client_, uncounted_bytes) : !budget.IsFull();
+  const bool has_room = HeldMemory::Counts(bytes) ? budget.HasRoomFor(client_, uncounted_bytes) : !budget.IsFull();
   if (!has_room) return Write(RefusalForMemory(&loop_->state()));
   request.peer = peer_;
   request.client = client_;
@@ -439,10 +451,7 @@ void HttpConnection::RefuseAndEnd(unsigned status) {
 // ---- Writing
 
 void HttpConnection::Write(HttpResponse response) {
-  if (response.only_reads && MemoryShare::Counts(response.body.size()) &&
-      !loop_->state().budget->HasRoomFor(client_, response.body.size())) {
-    response = RefusalForMemory(&loop_->state());
-  }
+  CountAnswer(&response);
   closing_ = response.close || !keep_alive_ || (loop_->draining() && !more_was_read_);
   const ConnectionHeader header = closing_       ? ConnectionHeader::kClose
                                   : is_http_1_0_ ? ConnectionHeader::kKeepAlive
@@ -455,6 +464,7 @@ void HttpConnection::Write(HttpResponse response) {
   } else {
     unsent_body_ = std::move(response.body);
     unsent_body_begin_ = 0;
+    body_memory_ = std::move(response.memory);
   }
 }
 
@@ -484,6 +494,7 @@ bool HttpConnection::Flush() {
     unsent_begin_ = 0;
     Free(&unsent_body_);
     unsent_body_begin_ = 0;
+    body_memory_ = {};
     return true;
   }
   KeepUnsent(head, body, sent);

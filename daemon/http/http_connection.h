@@ -35,6 +35,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // The refusal of one request, after which the connection stays open.
   static HttpResponse RefusalForMemory(ServerState* state);
 
+  // Counts the body of an answer. An answer for which there is no memory becomes a refusal, if it may. Thread-safe.
+  void CountAnswer(HttpResponse* response) const;
+
   void Start();
   // The answer to the request being handled.
   void OnAnswer(HttpResponse response);
@@ -125,9 +128,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   size_t unsent_begin_ = 0;
   std::string unsent_body_;
   size_t unsent_body_begin_ = 0;
+  HeldMemory body_memory_;                     // of unsent_body_
   std::optional<HttpResponse> early_answer_;   // arrived while earlier answers were unsent
   std::optional<HttpResponse> inline_answer_;  // arrived before the handler returned
-  MemoryShare share_;
+  HeldMemory share_;                           // without answers that have memory of their own
 
   size_t received_ = 0;  // in this turn
   Wait wait_ = Wait::kIdle;

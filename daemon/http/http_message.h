@@ -3,7 +3,6 @@
 
 // HTTP requests and answers, independent of the library that parses them.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
+#include "storage/base/held_memory.h"
 
 namespace armature::daemon {
 
@@ -27,8 +27,7 @@ struct HttpRequest {
   std::vector<Header> headers;  // in the order sent
   std::string body;             // as sent: still compressed if there is a Content-Encoding
   std::string peer;             // "127.0.0.1:41234"
-  // The BudgetClient (daemon/net/memory_budget.h).
-  std::array<uint8_t, 8> client = {};
+  MemoryClient client = {};
   // The request has waited too long, because there are more than the server can serve: it should be refused.
   bool is_late = false;
 
@@ -47,7 +46,8 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   bool close = false;       // closes the connection after this answer
-  bool only_reads = false;  // the request may be refused although it was executed, if there is no memory for the answer
+  bool may_refuse = false;  // the request may be refused although it was executed, if there is no memory for the answer
+  HeldMemory memory = {};   // counts the body; the server counts it for its client if it has no source
 };
 
 // Answers requests.

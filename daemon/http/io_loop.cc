@@ -98,20 +98,12 @@ void IoLoop::Uncount(const std::optional<PeerNetwork>& network) {
   state_->connections.Remove();
 }
 
-IoLoop::Answered::Answered(std::shared_ptr<HttpConnection> to, HttpResponse made, MemoryBudget* budget)
-    : connection(std::move(to)), response(std::move(made)), share(budget, ClientOf(connection->network())) {
-  share.Set(response.body.size());
-}
-
 void IoLoop::Answer(std::shared_ptr<HttpConnection> connection, HttpResponse response) {
   // Not later on the connection's thread: operations may be faster than it.
-  if (std::exchange(response.only_reads, false) && MemoryShare::Counts(response.body.size()) &&
-      !state_->budget->HasRoomFor(ClientOf(connection->network()), response.body.size())) {
-    response = HttpConnection::RefusalForMemory(state_.get());
-  }
+  connection->CountAnswer(&response);
   absl::MutexLock lock(&mutex_);
   if (ended_) return;
-  answered_.emplace_back(std::move(connection), std::move(response), state_->budget);
+  answered_.push_back({std::move(connection), std::move(response)});
   // One wakeup delivers all answers queued before it runs.
   if (answered_.size() == 1) asio::post(io_, [this] { DeliverAnswers(); });
 }

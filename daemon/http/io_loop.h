@@ -78,12 +78,10 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   std::string& output() { return output_; }
 
  private:
-  // An answer on the way to its connection, which counts it from its delivery on.
+  // An answer on the way to its connection.
   struct Answered {
-    Answered(std::shared_ptr<HttpConnection> to, HttpResponse made, MemoryBudget* budget);
-    const std::shared_ptr<HttpConnection> connection;
+    std::shared_ptr<HttpConnection> connection;
     HttpResponse response;
-    MemoryShare share;
   };
 
   void Uncount(const std::optional<PeerNetwork>& network);

@@ -110,14 +110,14 @@ const InternalErrorRow& LogInternalError(const absl::Status& status, std::string
   return unavailable ? kUnavailable : kInternal;
 }
 
-JsonAnswer ErrorAnswer(const absl::Status& error, std::string_view request_id) {
-  JsonAnswer answer;
-  JsonWriter writer;
+JsonAnswer ErrorAnswer(const absl::Status& error, std::string_view request_id, const MemorySource& memory) {
+  unsigned status = 0;
+  JsonWriter writer{HeldMemory(memory)};
   writer.BeginObject();
   const std::optional<ApiError> api_error = GetApiError(error);
   if (api_error.has_value()) {
     const ErrorRow& row = FindErrorRow(api_error->type);
-    answer.status = row.http_status;
+    status = row.http_status;
     writer.Member("__type", Cat(row.json_namespace, "#", ApiErrorName(api_error->type)));
     // ConditionalCheckFailedException with an item has the member in capitals.
     const std::string_view text_member = api_error->item.empty() ? row.json_text_member : kCapital;
@@ -127,11 +127,13 @@ JsonAnswer ErrorAnswer(const absl::Status& error, std::string_view request_id) {
     if (!api_error->item.empty()) WriteItem(api_error->item, &writer.Key("Item"));
   } else {
     const InternalErrorRow& row = LogInternalError(error, request_id);
-    answer.status = row.http_status;
+    status = row.http_status;
     writer.Member("__type", Cat(row.json_namespace, "#", row.name)).Member("message", row.text);
   }
   writer.EndObject();
-  answer.body = writer.Take();
+  if (writer.is_refused()) return ErrorAnswer(NoMemoryForAnswerError(), request_id);
+  JsonAnswer answer = AnswerOf(&writer, /*may_refuse=*/true, request_id);
+  answer.status = status;
   answer.error = error;
   return answer;
 }

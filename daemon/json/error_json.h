@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "daemon/json/json_api.h"
 #include "storage/base/api_error.h"
+#include "storage/base/held_memory.h"
 
 namespace armature::daemon {
 
@@ -37,8 +38,9 @@ struct InternalErrorRow {
 const InternalErrorRow& LogInternalError(const absl::Status& status, std::string_view request_id);
 
 // The answer to a failed request: {"__type":"namespace#Exception","message":"text"}. An empty text is left out. An
-// error that is not meant for users becomes an internal error; its text is logged with `request_id`.
-JsonAnswer ErrorAnswer(const absl::Status& error, std::string_view request_id);
+// error that is not meant for users becomes an internal error; its text is logged with `request_id`. `memory`: of the
+// answer, for errors with items; without memory for them the answer is ServiceUnavailable.
+JsonAnswer ErrorAnswer(const absl::Status& error, std::string_view request_id, const MemorySource& memory = {});
 
 }  // namespace armature::daemon
 

@@ -134,7 +134,10 @@ void WriteCapacityMember(const std::optional<engine::ConsumedCapacity>& capacity
   if (capacity.has_value()) WriteConsumedCapacity(*capacity, &writer->Key("ConsumedCapacity"));
 }
 
-JsonPage::JsonPage(std::optional<int64_t> limit, bool with_items) : limit_(limit), with_items_(with_items) { Begin(); }
+JsonPage::JsonPage(std::optional<int64_t> limit, bool with_items, const MemorySource& memory)
+    : limit_(limit), with_items_(with_items), writer_(HeldMemory(memory)) {
+  Begin();
+}
 
 void JsonPage::Begin() {
   writer_.BeginObject();
@@ -142,6 +145,7 @@ void JsonPage::Begin() {
 }
 
 void JsonPage::Add(std::string_view item_bytes) {
+  if (writer_.is_refused()) return;
   const size_t before = writer_.size();
   WriteItem(item_bytes, &writer_);
   if (!first_) return;
@@ -154,13 +158,13 @@ void JsonPage::Clear() {
   Begin();
 }
 
-std::string JsonPage::Finish(const engine::ReadResult& result) {
+JsonWriter* JsonPage::Finish(const engine::ReadResult& result) {
   if (with_items_) writer_.EndArray();
   writer_.Key("Count").Integer(result.count).Key("ScannedCount").Integer(result.scanned_count);
   if (result.last_evaluated_key.has_value()) WriteItem(*result.last_evaluated_key, &writer_.Key("LastEvaluatedKey"));
   WriteCapacityMember(result.capacity, &writer_);
   writer_.EndObject();
-  return writer_.Take();
+  return &writer_;
 }
 
 }  // namespace armature::daemon

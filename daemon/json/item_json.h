@@ -33,12 +33,13 @@ void WriteCapacityMember(const std::optional<engine::ConsumedCapacity>& capacity
 class JsonPage final : public engine::PageWriter {
  public:
   // `limit`: the limit of the request. `with_items`: true if the answer has a list of items, even an empty one.
-  JsonPage(std::optional<int64_t> limit, bool with_items);
+  // `memory`: of the answer.
+  JsonPage(std::optional<int64_t> limit, bool with_items, const MemorySource& memory = {});
 
   void Add(std::string_view item_bytes) override;
   void Clear() override;
-  // Returns the complete answer. Call it once, at the end.
-  std::string Finish(const engine::ReadResult& result);
+  // Completes the answer, and returns its writer. Call it once, at the end.
+  JsonWriter* Finish(const engine::ReadResult& result);
 
  private:
   void Begin();

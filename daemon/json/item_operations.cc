@@ -136,8 +136,9 @@ void WriteTransactGet(const engine::TransactGetResult& result, JsonWriter* write
 template <class Request>
 absl::Status Admit(const Engine& engine, const JsonCall& call, const absl::StatusOr<Request>& request) {
   if (!request.ok()) return request.status();
+  access::MatchWork work;
   return engine::CheckRights(call.operation, *request,
-                             [&](const engine::NeededRight& right) { return call.CheckAccess(engine, right); });
+                             [&](const engine::NeededRight& right) { return call.CheckAccess(engine, right, &work); });
 }
 
 // Runs an operation: `kParse(document)` makes the request, `kWrite(result, writer)` the answer.
@@ -150,17 +151,23 @@ void Run(Engine* engine, const JsonCall& call, JsonApi::Done done) {
   if constexpr (requires { request->token_scope; }) {
     if (call.access != nullptr) request->token_scope = call.access->principal();
   }
-  (engine->*kMethod)(
-      call.context, *std::move(request),
-      [request_id = call.request_id, done = std::move(done)](const absl::StatusOr<Result>& result) mutable {
-        if (!result.ok()) return std::move(done)(ErrorAnswer(result.status(), request_id));
-        JsonWriter writer;
-        kWrite(*result, &writer);
-        JsonAnswer answer;
-        answer.body = writer.Take();
-        if constexpr (requires { result->change_sequence; }) answer.change_sequence = result->change_sequence;
-        std::move(done)(std::move(answer));
-      });
+  (engine->*kMethod)(call.context, *std::move(request),
+                     [request_id = call.request_id, memory = call.context.memory,
+                      done = std::move(done)](absl::StatusOr<Result> result) mutable {
+                       if (!result.ok()) return std::move(done)(ErrorAnswer(result.status(), request_id, memory));
+                       constexpr bool kOnlyReads = !requires { result->change_sequence; };
+                       HeldMemory held{memory};
+                       size_t item_bytes = 0;
+                       if constexpr (requires { result->memory; }) {
+                         item_bytes = result->item_bytes;
+                         if (result->memory.is_counted()) held = std::move(result->memory);
+                       }
+                       JsonWriter writer(std::move(held), item_bytes, kOnlyReads);
+                       kWrite(*result, &writer);
+                       JsonAnswer answer = AnswerOf(&writer, kOnlyReads, request_id);
+                       if constexpr (!kOnlyReads) answer.change_sequence = result->change_sequence;
+                       std::move(done)(std::move(answer));
+                     });
 }
 
 // Runs Query or Scan.
@@ -171,13 +178,13 @@ void RunPage(Engine* engine, const JsonCall& call, JsonApi::Done done) {
     return std::move(done)(ErrorAnswer(status, call.request_id));
   }
   request->at_least_sequence = call.at_least_sequence;
-  auto page = std::make_shared<JsonPage>(request->limit, request->select != "COUNT");
+  auto page = std::make_shared<JsonPage>(request->limit, request->select != "COUNT", call.context.memory);
   JsonPage* const writer = page.get();
   (engine->*kMethod)(call.context, *std::move(request), writer,
                      [page = std::move(page), request_id = call.request_id,
                       done = std::move(done)](const absl::StatusOr<engine::ReadResult>& result) mutable {
                        if (!result.ok()) return std::move(done)(ErrorAnswer(result.status(), request_id));
-                       std::move(done)({.body = page->Finish(*result)});
+                       std::move(done)(AnswerOf(page->Finish(*result), /*may_refuse=*/true, request_id));
                      });
 }
 

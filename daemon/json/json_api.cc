@@ -28,30 +28,24 @@ absl::Status Admit(const engine::Engine& engine, const UnaryOperation& operation
   operation.FindSubject(messages);
   // Each statement is authorised for its table.
   if (operation.facts().plane == engine::Plane::kStatement) return absl::OkStatus();
+  access::MatchWork work;
   if (!operation.facts().source.empty()) {
     *table = messages->source;
-    ARM_RETURN_IF_ERROR(call.CheckAccess(engine, {call.operation, *table}));
+    ARM_RETURN_IF_ERROR(call.CheckAccess(engine, {call.operation, *table}, &work));
   }
   *table = messages->subject;
-  return call.CheckAccess(engine, {call.operation, *table});
-}
-
-// An answer without members has an empty body, not an empty object.
-std::string DocumentOf(const google::protobuf::Message& answer) {
-  if (answer.GetDescriptor()->field_count() == 0) return {};
-  JsonWriter writer;
-  WriteAnswer(answer, &writer);
-  return writer.Take();
+  return call.CheckAccess(engine, {call.operation, *table}, &work);
 }
 
 }  // namespace
 
-absl::Status JsonCall::CheckAccess(const engine::Engine& engine, const engine::NeededRight& right) const {
+absl::Status JsonCall::CheckAccess(const engine::Engine& engine, const engine::NeededRight& right,
+                                   access::MatchWork* work) const {
   if (context.trace != nullptr) context.trace->set_table(right.table);
   if (access == nullptr) return absl::OkStatus();
   const auto facts = [&] { return right.facts(*engine.database()); };
   const auto policy = engine.FindResourcePolicy(right.table);
-  return access->Check({right.operation, right.table, right.index, facts, policy.get()});
+  return access->Check({right.operation, right.table, right.index, facts, policy.get(), work});
 }
 
 absl::Status NotSupportedError(std::string_view operation) {
@@ -100,16 +94,25 @@ void JsonApi::RunOnTables(const UnaryOperation& operation, JsonCall call, Done d
   const std::shared_ptr<UnaryOperation::Messages> messages = operation.NewMessages();
   std::string_view table;
   const absl::Status admitted = Admit(*engine_, operation, *shared_call, messages.get(), &table);
-  auto answer = [this, shared_call, messages, table, done = std::move(done)](const absl::Status& status) mutable {
+  auto answer = [this, shared_call, messages, table, facts = &operation.facts(),
+                 done = std::move(done)](const absl::Status& status) mutable {
     Audit(*shared_call, table, status);
-    if (!status.ok()) return std::move(done)(ErrorAnswer(status, shared_call->request_id));
+    const MemorySource& memory = shared_call->context.memory;
+    if (!status.ok()) return std::move(done)(ErrorAnswer(status, shared_call->request_id, memory));
     const uint64_t sequence = TakeChangeSequence(messages->response.get());
-    std::move(done)(JsonAnswer{.body = DocumentOf(*messages->response), .change_sequence = sequence});
+    const bool may_refuse = OnlyRead(*facts, sequence);
+    JsonWriter writer(HeldMemory(memory), 0, may_refuse);
+    // An answer without members has an empty body, not an empty object.
+    if (messages->response->GetDescriptor()->field_count() > 0) WriteAnswer(*messages->response, &writer);
+    JsonAnswer made = AnswerOf(&writer, may_refuse, shared_call->request_id);
+    made.change_sequence = sequence;
+    std::move(done)(std::move(made));
   };
   if (!admitted.ok()) return answer(admitted);
   OperationContext context{engine_, shared_call->host, shared_call->context.deadline};
-  context.allow = [engine = engine_, shared_call](const engine::NeededRight& right) {
-    return shared_call->CheckAccess(*engine, right);
+  context.allow = [engine = engine_, shared_call,
+                   work = std::make_shared<access::MatchWork>()](const engine::NeededRight& right) {
+    return shared_call->CheckAccess(*engine, right, work.get());
   };
   context.may_change_policy = [shared_call](std::string_view arn, const access::ResourcePolicy& policy) {
     return shared_call->access == nullptr ||
@@ -117,8 +120,18 @@ void JsonApi::RunOnTables(const UnaryOperation& operation, JsonCall call, Done d
   };
   if (shared_call->access != nullptr) context.principal = shared_call->access->principal();
   context.at_least_sequence = shared_call->at_least_sequence;
+  context.memory = shared_call->context.memory;
   context.is_original_protocol = true;
   operation.Start(context, *messages, std::move(answer));
+}
+
+JsonAnswer AnswerOf(JsonWriter* writer, bool may_refuse, std::string_view request_id) {
+  if (writer->is_refused()) return ErrorAnswer(NoMemoryForAnswerError(), request_id);
+  JsonAnswer answer;
+  answer.body = writer->Take();
+  answer.memory = writer->TakeMemory();
+  answer.may_refuse = may_refuse;
+  return answer;
 }
 
 JsonAnswer JsonApi::Refuse(const JsonCall& call, const absl::Status& status) const {

@@ -14,6 +14,7 @@
 #include "daemon/api/unary_operation.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/policy.h"
+#include "daemon/json/json_writer.h"
 #include "engine/engine.h"
 #include "engine/items/access_facts.h"
 
@@ -24,6 +25,8 @@ struct JsonAnswer {
   std::string body;
   uint64_t change_sequence = 0;  // of a write; 0: none
   absl::Status error = {};       // the error in the body, for logs
+  HeldMemory memory = {};        // of the body, taken before it was written
+  bool may_refuse = false;  // nothing was changed, so the request may be refused if there is no memory for the body
 };
 
 // A request with its context.
@@ -37,8 +40,9 @@ struct JsonCall {
   uint64_t at_least_sequence = 0;  // Query and Scan of a global index
   std::string host;                // header Host, for DescribeEndpoints
 
-  // OK if the caller has the right.
-  absl::Status CheckAccess(const engine::Engine& engine, const engine::NeededRight& right) const;
+  // OK if the caller has the right. `work`: of all rights of the request.
+  absl::Status CheckAccess(const engine::Engine& engine, const engine::NeededRight& right,
+                           access::MatchWork* work) const;
 };
 
 // UnknownOperationException for an operation that this version does not have. The text names both.
@@ -47,6 +51,9 @@ absl::Status NotSupportedError(std::string_view operation);
 // The same for a target, or the operation in it, that is not known to Knows(). Empty: there is no
 // target.
 absl::Status NoSuchOperationError(std::string_view target);
+
+// The document as the answer, or ServiceUnavailable if there was no memory for it. `may_refuse`: see JsonAnswer.
+JsonAnswer AnswerOf(JsonWriter* writer, bool may_refuse, std::string_view request_id);
 
 // The operations behind the front end: JsonApi, or a fake in tests.
 //

@@ -11,6 +11,8 @@ namespace armature::daemon {
 namespace {
 
 constexpr size_t kBufferMinBytes = 256;
+// Part of a document by which its buffer grows if there is no memory to double it.
+constexpr size_t kSpareParts = 8;
 
 // The letter of each byte's escape, 'u' for bytes without one, 0 for bytes that need no escape.
 constexpr std::array<char, 256> kEscapes = [] {
@@ -75,15 +77,44 @@ constexpr size_t kDoubleMaxBytes = 400;
 
 }  // namespace
 
+bool JsonWriter::Covers(size_t size) {
+  if (memory_.Cover(beside_ + size)) return true;
+  if (!may_refuse_) memory_.Set(beside_ + size);
+  return !may_refuse_;
+}
+
 void JsonWriter::Grow(size_t bytes) {
-  buffer_.resize(std::max({buffer_.size() * 2, size_ + bytes, kBufferMinBytes}));
+  const size_t needed = size_ + bytes;
+  size_t wanted = std::max({buffer_.size() * 2, needed, kBufferMinBytes});
+  if (!is_refused_ && !Covers(wanted)) {
+    wanted = needed + needed / kSpareParts;
+    is_refused_ = !Covers(wanted);
+  }
+  if (is_refused_) {
+    size_ = 0;
+    // One scalar is longer than the buffer.
+    if (buffer_.size() < bytes) buffer_.resize(bytes);
+    return;
+  }
+  if (wanted >= 2 * buffer_.size()) {
+    buffer_.resize(wanted);
+  } else {
+    // The string itself would double.
+    std::string larger;
+    larger.reserve(wanted);
+    larger.append(buffer_, 0, size_);
+    buffer_ = std::move(larger);
+  }
   // Uses the whole allocation.
   buffer_.resize(buffer_.capacity());
 }
 
 std::string JsonWriter::Take() {
-  buffer_.resize(size_);
+  buffer_.resize(is_refused_ ? 0 : size_);
   Clear();
+  // The string would keep what was reserved for more items until the document is sent.
+  if (buffer_.capacity() > 2 * buffer_.size() + HeldMemory::kFreeBytes) buffer_.shrink_to_fit();
+  memory_.Set(buffer_.capacity());
   return std::exchange(buffer_, std::string());
 }
 

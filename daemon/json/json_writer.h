@@ -8,16 +8,29 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "storage/base/held_memory.h"
 
 namespace armature::daemon {
 
 // Appends to its own string. Commas and colons are automatic. The caller writes keys for members and closes what it
 // opens.
 //
+// The document takes its memory as it grows. If there is none, the document is dropped, and what is written after that
+// is dropped, too.
+//
 // Thread-safety: thread-compatible.
 // Cost: amortised constant for each byte; text without characters to escape is copied in blocks.
 class JsonWriter {
  public:
+  // Without a bound.
+  JsonWriter() = default;
+  // `memory`: it may hold memory of what the document is made from, which it keeps until the document is taken;
+  // `beside` is how much of that is still used. `may_refuse`: false if the document is needed in any case.
+  explicit JsonWriter(HeldMemory memory, size_t beside = 0, bool may_refuse = true)
+      : memory_(std::move(memory)), beside_(beside), may_refuse_(may_refuse) {}
+
   JsonWriter& BeginObject() { return Open("{"); }
   JsonWriter& EndObject() { return Close('}'); }
   JsonWriter& BeginArray() { return Open("["); }
@@ -60,8 +73,12 @@ class JsonWriter {
     size_ = 0;
     after_value_ = false;
   }
+  // True if there was no memory for the document.
+  bool is_refused() const { return is_refused_; }
   // Returns the document. The writer is empty afterwards.
   std::string Take();
+  // Returns the memory of the document, which was taken before.
+  HeldMemory TakeMemory() { return std::move(memory_); }
 
  private:
   JsonWriter& Close(char bracket) {
@@ -88,12 +105,18 @@ class JsonWriter {
     size_ += text.size();
   }
   void Grow(size_t bytes);
+  // True if the buffer may have `size` bytes.
+  bool Covers(size_t size);
   void Quote(std::string_view text);
 
   // Larger than the written document, so that bytes are set, not appended.
   std::string buffer_;
   size_t size_ = 0;
   bool after_value_ = false;
+  HeldMemory memory_;
+  size_t beside_ = 0;
+  bool may_refuse_ = false;
+  bool is_refused_ = false;
 };
 
 }  // namespace armature::daemon

@@ -35,6 +35,18 @@ double Weight(std::string_view entry) {
 
 Bytef* Bytes(const char* text) { return reinterpret_cast<Bytef*>(const_cast<char*>(text)); }
 
+// Appends to `text`. False, with nothing appended, if there is no room for the memory that it takes then.
+bool Extend(const char* bytes, size_t count, absl::FunctionRef<bool(size_t)> has_room, std::string* text) {
+  const size_t size = text->size() + count;
+  if (size > text->capacity()) {
+    const size_t wanted = std::max(size, 2 * text->capacity());
+    if (!has_room(wanted)) return false;
+    text->reserve(wanted);
+  }
+  text->append(bytes, count);
+  return true;
+}
+
 }  // namespace
 
 std::string_view CodingName(ContentCoding coding) {
@@ -94,19 +106,27 @@ std::optional<ContentCoding> CodingNamed(std::string_view name) {
   return std::nullopt;
 }
 
-std::string Compress(std::string_view text, ContentCoding coding) {
+bool Compress(std::string_view text, ContentCoding coding, absl::FunctionRef<bool(size_t)> has_room,
+              std::string* compressed) {
+  compressed->clear();
   z_stream stream = {};
   const int window = coding == ContentCoding::kGzip ? kWindowBits + kGzipFormat : kWindowBits;
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, window, kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK) return {};
-  std::string compressed(deflateBound(&stream, text.size()), '\0');
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, window, kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK) return false;
   stream.next_in = Bytes(text.data());
   stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = Bytes(compressed.data());
-  stream.avail_out = static_cast<uInt>(compressed.size());
-  const bool ended = deflate(&stream, Z_FINISH) == Z_STREAM_END;
-  compressed.resize(ended ? stream.total_out : 0);
+  // In pieces: the result is usually small, and its bound is larger than the text.
+  std::array<char, kPieceBytes> piece;
+  int status = Z_OK;
+  bool fits = true;
+  while (status == Z_OK && fits) {
+    stream.next_out = Bytes(piece.data());
+    stream.avail_out = static_cast<uInt>(piece.size());
+    status = deflate(&stream, Z_FINISH);
+    const size_t got = piece.size() - stream.avail_out;
+    fits = Extend(piece.data(), got, has_room, compressed);
+  }
   deflateEnd(&stream);
-  return compressed;
+  return fits && status == Z_STREAM_END;
 }
 
 InflateResult Inflate(std::string_view compressed, ContentCoding coding, size_t bytes_max,
@@ -128,8 +148,7 @@ InflateResult Inflate(std::string_view compressed, ContentCoding coding, size_t 
       result = InflateResult::kTooLarge;
       break;
     }
-    text->append(piece.data(), got);
-    if (!has_room(text->capacity())) {
+    if (!Extend(piece.data(), got, has_room, text)) {
       result = InflateResult::kNoRoom;
       break;
     }

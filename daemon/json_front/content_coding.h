@@ -27,14 +27,16 @@ ContentCoding ChooseCoding(std::string_view accept_encoding);
 // The coding that a request's header Content-Encoding names; nullopt for one that is not served.
 std::optional<ContentCoding> CodingNamed(std::string_view name);
 
-// `text` in `coding`, which must not be kIdentity; fast rather than small. Empty if memory is short.
-std::string Compress(std::string_view text, ContentCoding coding);
+// Writes `text` in `coding`, which must not be kIdentity; fast rather than small. False if there is no memory for it,
+// before the result would take memory for which `has_room` is false.
+bool Compress(std::string_view text, ContentCoding coding, absl::FunctionRef<bool(size_t)> has_room,
+              std::string* compressed);
 
 enum class InflateResult : uint8_t { kOk, kMalformed, kTooLarge, kNoRoom };
 
 // Decompresses `compressed`, which has `coding`: one or more gzip members, or one zlib stream; never kIdentity. Stops
-// at `bytes_max`, whatever size is claimed, and as soon as `has_room(size of the text so far)` is false. As in the
-// service, bytes behind a gzip member that do not begin another one are ignored, and bytes behind a zlib stream are
+// at `bytes_max`, whatever size is claimed, and before the text would take memory for which `has_room` is false. As in
+// the service, bytes behind a gzip member that do not begin another one are ignored, and bytes behind a zlib stream are
 // malformed.
 InflateResult Inflate(std::string_view compressed, ContentCoding coding, size_t bytes_max,
                       absl::FunctionRef<bool(size_t)> has_room, std::string* text);

@@ -192,12 +192,6 @@ JsonAnswer UnknownOperation(const std::string* target, std::string_view request_
   return ErrorAnswer(NoSuchOperationError(target == nullptr ? std::string_view() : *target), request_id);
 }
 
-// True if an operation may be refused after it was executed.
-bool OnlyReads(std::string_view operation) {
-  constexpr std::string_view kReads[] = {"BatchGetItem", "GetItem", "GetRecords", "Query", "Scan", "TransactGetItems"};
-  return std::find(std::begin(kReads), std::end(kReads), operation) != std::end(kReads);
-}
-
 // Counted as the client's fault, whatever the status says.
 JsonAnswer NotInflated() { return Plain(500, kNotInflated, SerializationError("")); }
 JsonAnswer NotJson() { return Plain(400, kNotJson, SerializationError("")); }
@@ -212,8 +206,7 @@ struct JsonFront::Exchange {
   std::string_view content_type;  // static
   ContentCoding coding = ContentCoding::kIdentity;
   const std::string* origin = nullptr;  // permitted site that sent the request; lives as long as the front
-  bool only_reads = false;
-  std::unique_ptr<MemoryShare> inflated = nullptr;  // what an inflated body holds until the answer
+  HeldMemory inflated = {};             // of an inflated body, until the answer
   RequestStats::Request counted = {};
 };
 
@@ -255,7 +248,6 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   const std::string* const target = request.Find("x-amz-target");
   std::string_view operation;
   const bool is_known = target != nullptr && operations_->Knows(*target, &operation);
-  exchange.only_reads = is_known && OnlyReads(operation);
   exchange.counted = RequestStats::Begin(options_.stats, Front::kHttp, operation);
   if (!is_known) {
     JsonAnswer answer = UnknownOperation(target, exchange.request_id);
@@ -272,11 +264,12 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   if (!coding.has_value() || admitted.request.body.empty()) {
     return Finish(std::move(exchange), is_plain ? NotJson() : NotInflated());
   }
-  if (exchange.only_reads && operation != "GetItem" && !HasRoom(admitted.request.client, kLargeAnswerBytes)) {
+  const engine::Operation* const facts = engine::FindOperation(operation);
+  if (facts != nullptr && engine::HasLargeAnswer(*facts) && !HasRoom(admitted.request.client, kLargeAnswerBytes)) {
     return Finish(std::move(exchange), Unavailable());
   }
   if (!is_plain) return InflateBody(std::move(admitted), std::move(exchange), *coding);
-  Call(std::move(admitted), std::move(exchange));
+  Start(std::move(admitted), std::move(exchange));
 }
 
 bool JsonFront::HasRoom(const BudgetClient& client, size_t bytes) const {
@@ -312,21 +305,12 @@ void JsonFront::InflateBody(Admitted admitted, Exchange exchange, ContentCoding 
     Admitted admitted;
     Exchange exchange;
   };
-  if (options_.budget != nullptr) {
-    exchange.inflated = std::make_unique<MemoryShare>(options_.budget, admitted.request.client);
-  }
+  exchange.inflated = HeldMemory({options_.budget, admitted.request.client});
   auto work = std::make_shared<Work>(Work{std::move(admitted), std::move(exchange)});
-  const auto grow = [this](const Work& on, size_t bytes) {
-    MemoryShare* const share = on.exchange.inflated.get();
-    if (share == nullptr || !MemoryShare::Counts(bytes)) return true;
-    if (!HasRoom(on.admitted.request.client, bytes - share->counted())) return false;
-    share->Set(bytes);
-    return true;
-  };
-  Task task = [this, work, grow, coding] {
+  Task task = [this, work, coding] {
     std::string body;
     if (stopping_) return Finish(std::move(work->exchange), Unavailable());
-    const auto has_room = [&](size_t bytes) { return grow(*work, bytes); };
+    const auto has_room = [&](size_t bytes) { return work->exchange.inflated.TrySet(bytes); };
     switch (Inflate(work->admitted.request.body, coding, options_.body_bytes_max, has_room, &body)) {
       case InflateResult::kOk:
         break;
@@ -340,7 +324,7 @@ void JsonFront::InflateBody(Admitted admitted, Exchange exchange, ContentCoding 
     }
     if (body.empty()) return Finish(std::move(work->exchange), NotInflated());
     work->admitted.request.body = std::move(body);
-    Call(std::move(work->admitted), std::move(work->exchange));
+    Start(std::move(work->admitted), std::move(work->exchange));
   };
   if (!coders_.TryRun(task)) Finish(std::move(work->exchange), Unavailable());
 }
@@ -348,6 +332,21 @@ void JsonFront::InflateBody(Admitted admitted, Exchange exchange, ContentCoding 
 void JsonFront::Stop() {
   stopping_ = true;
   coders_.Stop();
+}
+
+void JsonFront::Start(Admitted admitted, Exchange exchange) {
+  const size_t resource_wildcards = options_.resource_wildcards == nullptr ? 0 : options_.resource_wildcards();
+  if (options_.long_requests == nullptr ||
+      !LongRequests::IsLong(admitted.request.body.size(), admitted.access.get(), resource_wildcards)) {
+    return Call(std::move(admitted), std::move(exchange));
+  }
+  auto work = std::make_shared<std::pair<Admitted, Exchange>>(std::move(admitted), std::move(exchange));
+  Task task = [this, work] {
+    if (stopping_) return Finish(std::move(work->second), Unavailable());
+    Call(std::move(work->first), std::move(work->second));
+  };
+  if (options_.long_requests->TryRun(task)) return;
+  Refuse(work->first, engine::TooManyWaitError(), absl::ZeroDuration(), std::move(work->second));
 }
 
 void JsonFront::Call(Admitted admitted, Exchange exchange) {
@@ -359,6 +358,7 @@ void JsonFront::Call(Admitted admitted, Exchange exchange) {
   call.request_id = exchange.request_id;
   call.context.deadline = Deadline::After(options_.request_timeout);
   call.context.trace = exchange.counted.trace();
+  call.context.memory = {options_.budget, admitted.request.client};
   call.access = std::move(admitted.access);
   call.at_least_sequence = admitted.at_least_sequence;
   operations_->Call(std::move(call), [this, exchange = std::move(exchange)](JsonAnswer answer) mutable {
@@ -369,7 +369,8 @@ void JsonFront::Call(Admitted admitted, Exchange exchange) {
 void JsonFront::Finish(Exchange exchange, JsonAnswer answer) {
   exchange.counted.Finish(answer.error, exchange.request_id);
   HttpResponse response = MakeResponse(answer.status, std::move(answer.body), std::move(exchange.request_id));
-  response.only_reads = exchange.only_reads;
+  response.memory = std::move(answer.memory);
+  response.may_refuse = answer.may_refuse;
   response.headers.emplace_back("Content-Type", exchange.content_type);
   AllowOrigin(exchange.origin, &response);
   AddRetryAfter(answer.error, &response);
@@ -383,17 +384,23 @@ void JsonFront::Finish(Exchange exchange, JsonAnswer answer) {
   auto work = std::make_shared<std::pair<HttpResponse, Exchange>>(std::move(response), std::move(exchange));
   Task task = [work] {
     auto& [to_send, its_exchange] = *work;
-    std::string compressed = Compress(to_send.body, its_exchange.coding);
-    if (!compressed.empty()) {
-      to_send.body = std::move(compressed);
-      to_send.headers.emplace_back("Content-Encoding", CodingName(its_exchange.coding));
-    }
+    CompressBody(its_exchange.coding, &to_send);
     AddChecksum(&to_send);
     std::move(its_exchange.done)(std::move(to_send));
   };
   if (coders_.TryRun(task)) return;
   AddChecksum(&work->first);
   std::move(work->second.done)(std::move(work->first));
+}
+
+void JsonFront::CompressBody(ContentCoding coding, HttpResponse* response) {
+  HeldMemory memory(response->memory.source());
+  std::string compressed;
+  const auto has_room = [&memory](size_t bytes) { return memory.TrySet(bytes); };
+  if (!Compress(response->body, coding, has_room, &compressed)) return;
+  response->body = std::move(compressed);
+  response->memory = std::move(memory);
+  response->headers.emplace_back("Content-Encoding", CodingName(coding));
 }
 
 }  // namespace armature::daemon

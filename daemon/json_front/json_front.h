@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "daemon/auth/long_requests.h"
 #include "daemon/auth/policy.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/site_rules.h"
@@ -36,6 +37,8 @@ struct JsonFrontOptions {
   size_t compressed_answer_bytes_min = 4 << 10;       // smaller answers are never compressed
   size_t held_back_max = 1'000;                       // refusals; further ones are sent at once
   size_t coding_threads = 1;                          // for compression and inflation
+  LongRequests* long_requests = nullptr;  // null: all requests run on the server's threads. Outlives the front
+  std::function<size_t()> resource_wildcards = nullptr;  // see LongRequests
   size_t coding_queue_max = 256;  // if full: answers are not compressed, compressed requests get 503
   RequestStats* stats = nullptr;  // null: requests are not counted
   // The server's. Without room, reads with large answers are refused before they run, and bodies are not inflated.
@@ -79,7 +82,11 @@ class JsonFront final : public HttpHandler {
   absl::Status Admit(Admitted* admitted, absl::Duration* hold) const;
   void Refuse(const Admitted& admitted, const absl::Status& status, absl::Duration hold, Exchange exchange);
   void InflateBody(Admitted admitted, Exchange exchange, ContentCoding coding);
+  // Calls the operation, on another thread if the request is long.
+  void Start(Admitted admitted, Exchange exchange);
   void Call(Admitted admitted, Exchange exchange);
+  // Replaces the body, if there is memory for both.
+  static void CompressBody(ContentCoding coding, HttpResponse* response);
   void Finish(Exchange exchange, JsonAnswer answer);
 
   JsonOperations* const operations_;

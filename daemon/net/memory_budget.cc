@@ -15,13 +15,25 @@ size_t BytesOf(const BytesByClient& bytes, const BudgetClient& client) {
 
 }  // namespace
 
-void MemoryBudget::Add(const BudgetClient& client, size_t bytes) {
-  counted_.fetch_add(bytes, std::memory_order_relaxed);
+// Under the lock, so that requests that come at once do not all find the same room.
+bool MemoryBudget::TryTake(const BudgetClient& client, size_t bytes) {
   const absl::MutexLock lock(&mutex_);
+  if (held() + bytes > large_max_ || HeldBy(client) + bytes > client_max_) {
+    refused_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  counted_.fetch_add(bytes, std::memory_order_relaxed);
+  counted_by_client_[client] += bytes;
+  return true;
+}
+
+void MemoryBudget::Take(const BudgetClient& client, size_t bytes) {
+  const absl::MutexLock lock(&mutex_);
+  counted_.fetch_add(bytes, std::memory_order_relaxed);
   counted_by_client_[client] += bytes;
 }
 
-void MemoryBudget::Remove(const BudgetClient& client, size_t bytes) {
+void MemoryBudget::Return(const BudgetClient& client, size_t bytes) {
   counted_.fetch_sub(bytes, std::memory_order_relaxed);
   const absl::MutexLock lock(&mutex_);
   const auto found = counted_by_client_.find(client);
@@ -30,6 +42,10 @@ void MemoryBudget::Remove(const BudgetClient& client, size_t bytes) {
 
 size_t MemoryBudget::held_by(const BudgetClient& client) const {
   const absl::MutexLock lock(&mutex_);
+  return HeldBy(client);
+}
+
+size_t MemoryBudget::HeldBy(const BudgetClient& client) const {
   return BytesOf(counted_by_client_, client) + BytesOf(estimated_by_client_, client);
 }
 

@@ -5,17 +5,19 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/net/connection_ledger.h"
+#include "storage/base/held_memory.h"
 
 namespace armature::daemon {
 
 // Clients count by their networks. All clients on Unix sockets, which have none, count as one.
-using BudgetClient = PeerNetwork;
+using BudgetClient = MemoryClient;
 inline BudgetClient ClientOf(const std::optional<PeerNetwork>& network) { return network.value_or(PeerNetwork{}); }
 using BytesByClient = absl::flat_hash_map<BudgetClient, size_t>;
 
@@ -24,19 +26,19 @@ inline constexpr size_t kLargeAnswerBytes = 1 << 20;
 
 // Counts bytes of requests being received and of unsent answers, over all connections.
 //
-// Large requests and answers, those that a MemoryShare counts, may use all but the last eighth, and those of one client
+// Large requests and answers, those that a HeldMemory counts, may use all but the last eighth, and those of one client
 // no more than its share. Small ones are admitted until all is used.
 //
 // Thread-safety: thread-safe.
-class MemoryBudget {
+class MemoryBudget final : public MemoryLender {
  public:
   // `client_bytes_max`: share of one client.
   MemoryBudget(size_t bytes_max, size_t client_bytes_max)
       : bytes_max_(bytes_max), large_max_(bytes_max - bytes_max / 8), client_max_(client_bytes_max) {}
 
-  // Never refuses, because answers exist already.
-  void Add(const BudgetClient& client, size_t bytes);
-  void Remove(const BudgetClient& client, size_t bytes);
+  bool TryTake(const BudgetClient& client, size_t bytes) override;
+  void Take(const BudgetClient& client, size_t bytes) override;
+  void Return(const BudgetClient& client, size_t bytes) override;
 
   // True if not even small requests may be received.
   bool IsFull() const { return held() > bytes_max_; }
@@ -59,48 +61,21 @@ class MemoryBudget {
   // those of `by_client`.
   void SetEstimate(size_t bytes, BytesByClient by_client);
 
+  // Number of the refusals of TryTake.
+  uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+
  private:
+  size_t HeldBy(const BudgetClient& client) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   const size_t bytes_max_;
   const size_t large_max_;
   const size_t client_max_;
   std::atomic<size_t> counted_ = 0;
   std::atomic<size_t> estimate_ = 0;
+  std::atomic<uint64_t> refused_ = 0;
   mutable absl::Mutex mutex_;
   BytesByClient counted_by_client_ ABSL_GUARDED_BY(mutex_);
   BytesByClient estimated_by_client_ ABSL_GUARDED_BY(mutex_);
-};
-
-// The part of a budget that one connection or call holds.
-//
-// Small amounts are not counted, so that an ordinary request touches no shared counter.
-// Thread-safety: thread-compatible.
-class MemoryShare {
- public:
-  explicit MemoryShare(MemoryBudget* budget) : budget_(budget) {}
-  MemoryShare(MemoryBudget* budget, const BudgetClient& client) : budget_(budget), client_(client) {}
-  ~MemoryShare() { Set(0); }
-  MemoryShare(const MemoryShare&) = delete;
-  MemoryShare& operator=(const MemoryShare&) = delete;
-
-  static bool Counts(size_t bytes) { return bytes > kFreeBytes; }
-
-  // Call it before anything is counted.
-  void set_client(const BudgetClient& client) { client_ = client; }
-  void Set(size_t bytes) {
-    if (!Counts(bytes)) bytes = 0;
-    if (bytes > counted_) budget_->Add(client_, bytes - counted_);
-    if (bytes < counted_) budget_->Remove(client_, counted_ - bytes);
-    counted_ = bytes;
-  }
-  bool is_counted() const { return counted_ > 0; }
-  size_t counted() const { return counted_; }
-
- private:
-  static constexpr size_t kFreeBytes = 8 << 10;
-
-  MemoryBudget* const budget_;
-  BudgetClient client_ = {};
-  size_t counted_ = 0;
 };
 
 }  // namespace armature::daemon

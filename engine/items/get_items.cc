@@ -113,7 +113,6 @@ struct BatchRead {
   std::vector<BatchRow> rows;
   size_t next = 0;                             // first row that was not read yet
   size_t bytes = 0;                            // API size of the items
-  size_t wire_bytes = 0;                       // encoded size of the items
   absl::Status refused;                        // why rows were refused for lack of capacity; OK if none was
   std::vector<std::vector<std::string>> left;  // per table: keys that were not read
   std::vector<double> units;                   // per table of the answer
@@ -256,11 +255,17 @@ absl::StatusOr<bool> TakeItem(BatchRead* read, const BatchRow& row, bool found, 
     size = view.api_size;
     ItemBytes item = AnsweredItem(table.expressions.get(), view, std::move(stored));
     if (read->bytes + size > model::kBatchGetMaxBytes ||
-        read->wire_bytes + item.view().size() > model::kBatchGetMaxWireBytes) {
+        read->result.item_bytes + item.view().size() > model::kBatchGetMaxWireBytes) {
+      return false;
+    }
+    const size_t item_bytes = read->result.item_bytes + item.view().size();
+    if (!read->result.memory.TrySet(MemoryOfItems(item_bytes))) {
+      // The client asks again for the rest when it has taken what was read.
+      if (read->bytes == 0) return NoMemoryForAnswerError();
       return false;
     }
     read->bytes += size;
-    read->wire_bytes += item.view().size();
+    read->result.item_bytes = item_bytes;
     read->result.tables[table.answer].items.push_back(std::move(item));
   }
   const double units = ReadUnits(ReadBlocks(size), consistent);
@@ -327,6 +332,7 @@ void RunBatchGet(Parts* parts, RequestContext context, BatchGetRequest request, 
   read->context = std::move(context);
   read->request = std::move(request);
   read->done = std::move(done);
+  read->result.memory = HeldMemory(read->context.memory);
   if (const absl::Status status = Prepare(read.get()); !status.ok()) return std::move(read->done)(status);
   ReadRows(read, store::ReadMode::kMemoryOnly);
 }

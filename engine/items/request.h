@@ -23,6 +23,7 @@
 #include "engine/expr/ast.h"
 #include "engine/request_trace.h"
 #include "storage/base/deadline.h"
+#include "storage/base/held_memory.h"
 #include "storage/base/strings.h"
 
 namespace armature::engine {
@@ -35,7 +36,12 @@ struct RequestContext {
   std::function<bool()> cancelled;
   // Records how long the request waits; may be null.
   std::shared_ptr<RequestTrace> trace = nullptr;
+  // The memory for the answer. Operations that gather much for it take it from there, before they do.
+  MemorySource memory = {};
 };
+
+// Memory that items of `bytes` take, once as they were read, and once as the answer.
+constexpr size_t MemoryOfItems(size_t bytes) { return 2 * bytes; }
 
 // Called with the result exactly once, on any thread. Must be short: it only sends the answer.
 template <class T>
@@ -161,6 +167,8 @@ struct WriteResult {
   std::optional<ItemCollectionMetrics> collection;
   // A query of a global index that waits for this sequence sees the write.
   uint64_t change_sequence = 0;
+  HeldMemory memory = {};  // for the attributes
+  size_t item_bytes = 0;
 };
 
 // Request of Query and Scan. Members of only one of them are absent in the other.
@@ -219,6 +227,9 @@ struct BatchGetResult {
   std::vector<Table> tables;           // every table of the request
   std::vector<TableKeys> unprocessed;  // tables with unread keys, as answers show them
   std::vector<ConsumedCapacity> capacity;
+  // Memory for the items and for the document that is made of them.
+  HeldMemory memory = {};
+  size_t item_bytes = 0;
 };
 
 // One write of a batch. The engine checks that it is exactly one of put and delete.
@@ -297,6 +308,9 @@ struct TransactGetRequest {
 struct TransactGetResult {
   std::vector<std::optional<ItemBytes>> items;  // in request order; nullopt: the item does not exist
   std::vector<ConsumedCapacity> capacity;
+  // Memory for the items and for the document that is made of them.
+  HeldMemory memory = {};
+  size_t item_bytes = 0;
 };
 
 // Bounded lists for parsers of batches and transactions. A small message can name millions of elements: an element

@@ -74,17 +74,28 @@ void FillResult(Write* write) {
   write->result.attributes = TakeAttributes(request.return_values, &row);
 }
 
-// Checks the condition, computes the new item, and takes capacity for the write. A write that failed its condition is
-// charged for the item that it read.
-absl::Status Decide(const Parts& parts, RowWrite* row) {
+// Takes the memory for the attributes that the answer returns: after the write it is too late to refuse it.
+absl::Status TakeMemory(const RowWrite& row, WriteResult* result) {
+  const std::string_view mode = row.mutation->request().return_values;
+  if (mode.empty() || mode == "NONE") return absl::OkStatus();
+  const size_t new_bytes = row.effect.after == nullptr ? 0 : row.effect.after->bytes.size();
+  result->item_bytes = mode.ends_with("_OLD") ? row.old_value.size() : new_bytes;
+  return result->memory.TrySet(MemoryOfItems(result->item_bytes)) ? absl::OkStatus() : NoMemoryForAnswerError();
+}
+
+// Checks the condition, computes the new item, and takes memory and capacity for the write. A write that failed its
+// condition is charged for the item that it read.
+absl::Status Decide(const Parts& parts, RowWrite* row, WriteResult* result) {
   // Admission is repeated: other requests may have used the capacity during the wait for the row lock.
   ARM_RETURN_IF_ERROR(AdmitWrite(parts, row->table(), row->key));
-  size_t item_bytes_left = model::kTransactMaxWireBytes;
-  if (absl::Status condition = CheckCondition(*row, &item_bytes_left); !condition.ok()) {
+  FailedItems failed(&result->memory);
+  if (absl::Status condition = CheckCondition(*row, &failed); !condition.ok()) {
+    if (failed.is_refused()) return NoMemoryForAnswerError();
     ChargeWrite(parts, row->table(), row->key, row->lost_units());
     return condition;
   }
   ARM_RETURN_IF_ERROR(MakeEffect(row));
+  ARM_RETURN_IF_ERROR(TakeMemory(*row, result));
   ARM_RETURN_IF_ERROR(CheckBacklogs(parts, *row));
   return TakeWrite(parts, row->table(), row->key, row->table_units(), row->effect.local, row->effect.global);
 }
@@ -112,7 +123,8 @@ void AnswerUnchanged(const WritePtr& write) {
 void DecideAndCommit(const WritePtr& write) {
   RowWrite& row = write->row;
   Parts* const parts = write->parts;
-  if (const absl::Status decided = Decide(*parts, &row); !decided.ok()) return FailDecided(write, decided);
+  if (const absl::Status decided = Decide(*parts, &row, &write->result); !decided.ok())
+    return FailDecided(write, decided);
   if (row.changes_nothing()) return AnswerUnchanged(write);
   store::WriteUnit unit = BuildUnit(&row);
   // The answer may run, on another thread, before the commit returns. The lock and the queued row are then still needed
@@ -181,6 +193,7 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
   write->parts = parts;
   write->context = std::move(context);
   write->done = std::move(done);
+  write->result.memory = HeldMemory(write->context.memory);
   RowWrite& row = write->row;
   row.mutation = std::move(mutation);
   if (const absl::Status found = FindRow(*parts, &row); !found.ok()) return write->Fail(found);

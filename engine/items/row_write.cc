@@ -117,7 +117,16 @@ size_t EvaluationBytes(const RowWrite& row) {
   return cost.BytesFor(row.old_value.size());
 }
 
-absl::Status CheckCondition(const RowWrite& row, size_t* item_bytes_left) {
+bool FailedItems::Take(size_t bytes) {
+  if (bytes_ + bytes > model::kTransactMaxWireBytes) return false;
+  // Each item is in the row's error, in that of the request, and in a copy of that while the answer is made.
+  constexpr size_t kCopies = 3;
+  is_refused_ = is_refused_ || !memory_->TrySet(kCopies * (bytes_ + bytes));
+  if (!is_refused_) bytes_ += bytes;
+  return !is_refused_;
+}
+
+absl::Status CheckCondition(const RowWrite& row, FailedItems* failed) {
   const RequestExpressions* const expressions = row.mutation->expressions();
   if (expressions == nullptr || !expressions->bound.condition.has_value()) return absl::OkStatus();
   const std::optional<model::ItemView> before = row.before_item();
@@ -128,9 +137,7 @@ absl::Status CheckCondition(const RowWrite& row, size_t* item_bytes_left) {
   std::string plain;
   std::string_view item = before->bytes();
   if (row.before->compact_numbers) item = plain = model::PlainItem(item);
-  if (item.size() > *item_bytes_left) return ConditionalCheckFailedError({});
-  *item_bytes_left -= item.size();
-  return ConditionalCheckFailedError(item);
+  return ConditionalCheckFailedError(failed->Take(item.size()) ? item : std::string_view());
 }
 
 absl::Status MakeEffect(RowWrite* row) {

@@ -20,6 +20,7 @@
 #include "engine/items/row_mutation.h"
 #include "engine/parts.h"
 #include "index/index_delta.h"
+#include "storage/base/held_memory.h"
 #include "storage/codec/item_codec.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/item_view.h"
@@ -84,9 +85,25 @@ bool WantsCollection(std::string_view metrics, const RowWrite& row);
 absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool with_collection, RowWrite* row,
                                 bool is_locked = true);
 
-// Returns ConditionalCheckFailedException, with the item if the request asks for it, or OK. An item of more than
-// `item_bytes_left` is left out; the bytes of others are subtracted.
-absl::Status CheckCondition(const RowWrite& row, size_t* item_bytes_left);
+// The items that the error of a request returns.
+class FailedItems {
+ public:
+  // `memory`: of the error.
+  explicit FailedItems(HeldMemory* memory) : memory_(memory) {}
+
+  // True if an item of `bytes` may be added: false beyond what an answer may hold, or if there is no memory.
+  bool Take(size_t bytes);
+  // True if there was no memory for an item: the request must fail with NoMemoryForAnswerError.
+  bool is_refused() const { return is_refused_; }
+
+ private:
+  HeldMemory* const memory_;
+  size_t bytes_ = 0;
+  bool is_refused_ = false;
+};
+
+// Returns ConditionalCheckFailedException, with the item if the request asks for it and `failed` takes it, or OK.
+absl::Status CheckCondition(const RowWrite& row, FailedItems* failed);
 
 // Upper bound of the bytes that CheckCondition, MakeEffect and BuildUnit read and write, for the choice of a thread:
 // with more than kInlineBytesMax they should run on the pool of lock holders.

@@ -41,9 +41,8 @@ struct ReadTransaction {
   std::vector<absl::Status> key_problems;
   std::vector<uint64_t> locks;
   store::LockTable::Guard guard;
-  DecidedOn decided_on;   // set if an item is not durable yet
-  size_t bytes = 0;       // API size of the items
-  size_t wire_bytes = 0;  // size of their parts in the answer
+  DecidedOn decided_on;  // set if an item is not durable yet
+  size_t bytes = 0;      // API size of the items
   TransactGetResult result;
 };
 using ReadTransactionPtr = std::shared_ptr<ReadTransaction>;
@@ -112,13 +111,13 @@ absl::Status Prepare(ReadTransaction* transaction) {
 
 // Releases the locks, and answers when all items that were read are durable.
 void EndAfterReads(const ReadTransactionPtr& transaction, const absl::Status& outcome) {
-  AfterQueued(
-      transaction->parts,
-      {transaction->decided_on, transaction->wire_bytes, std::move(transaction->guard), transaction->context.trace},
-      outcome, [transaction](const absl::Status& durable) {
-        if (!durable.ok()) return End(transaction, durable);
-        End(transaction, std::move(transaction->result));
-      });
+  AfterQueued(transaction->parts,
+              {transaction->decided_on, transaction->result.item_bytes, std::move(transaction->guard),
+               transaction->context.trace},
+              outcome, [transaction](const absl::Status& durable) {
+                if (!durable.ok()) return End(transaction, durable);
+                End(transaction, std::move(transaction->result));
+              });
 }
 
 // Takes the capacity of the reads.
@@ -148,11 +147,13 @@ absl::Status TakeItem(ReadTransaction* transaction, ReadRow* row, bool found, st
     item = AnsweredItem(row->expressions.get(), view, std::move(stored));
     // An item without any of the projected attributes is answered like a missing one.
     if (item->view().empty()) item.reset();
-    if (item.has_value()) transaction->wire_bytes += item->view().size();
-    if (transaction->wire_bytes > model::kTransactMaxWireBytes) {
+    size_t& item_bytes = transaction->result.item_bytes;
+    if (item.has_value()) item_bytes += item->view().size();
+    if (item_bytes > model::kTransactMaxWireBytes) {
       return ValidationError(Cat("The items in the transaction, with their numbers written out, cannot exceed ",
                                  model::kTransactMaxWireBytes, " bytes"));
     }
+    if (!transaction->result.memory.TrySet(MemoryOfItems(item_bytes))) return NoMemoryForAnswerError();
   }
   row->units = kTransactionUnitsFactor * ReadUnits(ReadBlocks(size), /*consistent=*/true);
   return absl::OkStatus();
@@ -213,6 +214,7 @@ void RunTransactGet(Parts* parts, RequestContext context, TransactGetRequest req
   transaction->context = std::move(context);
   transaction->request = std::move(request);
   transaction->done = std::move(done);
+  transaction->result.memory = HeldMemory(transaction->context.memory);
   absl::Status ready = Prepare(transaction.get());
   if (ready.ok()) ready = CheckBeforeLocks(*transaction);
   if (!ready.ok()) return End(transaction, ready);

@@ -207,7 +207,8 @@ struct Transaction {
   size_t read = 0;                                        // number of rows read
   size_t read_bytes = 0;
   TransactWriteResult result;
-  int64_t wait_begin_ns = 0;  // start of the current wait
+  mutable HeldMemory failed_memory;  // for the items of failed conditions, until the error is answered
+  int64_t wait_begin_ns = 0;         // start of the current wait
 
   const std::vector<std::unique_ptr<RowWrite>>& rows() const { return actions.rows; }
   size_t size() const { return actions.rows.size(); }
@@ -255,12 +256,14 @@ absl::Status MakeEffects(const Transaction& transaction) {
 
 // Checks all conditions and reports the failed ones together. If one fails, all reads are charged.
 absl::Status JudgeConditions(const Transaction& transaction) {
-  size_t item_bytes_left = model::kTransactMaxWireBytes;
+  FailedItems failed(&transaction.failed_memory);
   absl::Status unwanted;
   absl::Status judged = CanceledIfAny(transaction.size(), [&](size_t i) {
     unwanted.Update(CheckStillWanted(transaction.context));
-    return unwanted.ok() ? CheckCondition(*transaction.rows()[i], &item_bytes_left) : unwanted;
+    if (unwanted.ok() && failed.is_refused()) unwanted = NoMemoryForAnswerError();
+    return unwanted.ok() ? CheckCondition(*transaction.rows()[i], &failed) : unwanted;
   });
+  if (failed.is_refused()) unwanted.Update(NoMemoryForAnswerError());
   ARM_RETURN_IF_ERROR(unwanted);
   if (judged.ok()) return judged;
   for (const auto& row : transaction.rows()) {
@@ -546,6 +549,7 @@ void RunTransactWrite(Parts* parts, RequestContext context, TransactWriteRequest
   transaction->context = std::move(context);
   transaction->request = std::move(request);
   transaction->done = std::move(done);
+  transaction->failed_memory = HeldMemory(transaction->context.memory);
   const absl::Status prepared = PrepareTransactRows(parts, &transaction->request, &transaction->actions);
   if (!prepared.ok()) return End(transaction, prepared);
   if (!transaction->request.client_request_token.has_value()) return Begin(transaction);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/escaping.h"
 #include "engine/engine.h"
+#include "engine/items/message_memory.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/codec/item_codec.h"
@@ -44,13 +45,21 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
         context_(std::move(context)),
         request_(request),
         plan_(std::move(plan)),
-        done_(std::move(done)) {}
+        done_(std::move(done)) {
+    result_.memory = HeldMemory(context_.memory);
+  }
 
   void Add(std::string_view item_bytes) override {
     items_bytes_ += item_bytes.size();
+    memory_ += MessageMemory(item_bytes);
+    is_refused_ = is_refused_ || !result_.memory.TrySet(memory_);
+    if (is_refused_) return;
     result_.items.push_back(plan_.columns == nullptr ? std::string(item_bytes) : plan_.columns->Of(item_bytes));
   }
-  void Clear() override { result_.items.resize(items_before_); }
+  void Clear() override {
+    result_.items.resize(items_before_);
+    memory_ = memory_before_;
+  }
 
   void Get() {
     GetItemRequest get = *std::move(plan_.get);
@@ -59,13 +68,14 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
       if (!got.ok()) return std::move(self->done_)(StatementError(got.status(), PlanKind::kGet));
       if (got->item.has_value()) self->Add(got->item->view());
       self->result_.capacity = std::move(got->capacity);
-      std::move(self->done_)(std::move(self->result_));
+      self->End();
     });
   }
 
   void ReadFrom(PageStart start) {
     read_ = start.read;
     items_before_ = result_.items.size();
+    memory_before_ = memory_;
     ReadRequest read = plan_.RequestOf(read_);
     read.exclusive_start_key_wire = std::move(start.key);
     read.return_consumed_capacity = request_.return_consumed_capacity;
@@ -80,18 +90,24 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
   }
 
  private:
+  void End() {
+    if (is_refused_) return std::move(done_)(NoMemoryForAnswerError());
+    std::move(done_)(std::move(result_));
+  }
+
   void Finish(absl::StatusOr<ReadResult> page) {
     if (!page.ok()) return std::move(done_)(StatementError(page.status(), plan_.kind));
+    if (is_refused_) return End();
     scanned_ += page->scanned_count;
     if (page->capacity.has_value()) AddCapacity(*page->capacity, &result_.capacity);
     const bool is_full = items_bytes_ >= kPageBytes || (request_.limit.has_value() && scanned_ >= *request_.limit);
     const bool has_more = page->last_evaluated_key.has_value();
-    if (!has_more && read_ + 1 == plan_.read_count()) return std::move(done_)(std::move(result_));
+    if (!has_more && read_ + 1 == plan_.read_count()) return End();
     if (!has_more && !is_full) return ReadFrom({read_ + 1, std::nullopt});
     result_.next_token = EncodeToken(
         request_.statement, has_more ? PageStart{read_, page->last_evaluated_key} : PageStart{read_ + 1, std::nullopt});
     result_.last_evaluated_key = std::move(page->last_evaluated_key);
-    std::move(done_)(std::move(result_));
+    End();
   }
 
   Engine* const engine_;
@@ -103,6 +119,9 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
   size_t read_ = 0;
   size_t items_before_ = 0;  // items of earlier queries
   size_t items_bytes_ = 0;
+  size_t memory_ = 0;
+  size_t memory_before_ = 0;  // of the items of earlier queries
+  bool is_refused_ = false;   // for lack of memory
   int64_t scanned_ = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "engine/engine.h"
 #include "engine/items/constraints.h"
+#include "engine/items/message_memory.h"
 #include "engine/partiql/parser.h"
 #include "engine/partiql/plan.h"
 #include "engine/partiql/select_run.h"
@@ -199,6 +200,7 @@ class ExecuteStatementRun final : public partiql::StatementSteps {
                  if (written->attributes.has_value()) result.items.emplace_back(written->attributes->view());
                  result.capacity = std::move(written->capacity);
                  result.change_sequence = written->change_sequence;
+                 result.memory = std::move(written->memory);
                  std::move(done)(std::move(result));
                });
   }
@@ -226,6 +228,7 @@ struct BatchRun {
   BatchStatementResult result;
   std::vector<std::optional<ConsumedCapacity>> capacity;
   std::vector<uint64_t> sequences;
+  std::vector<HeldMemory> memories;
   std::atomic<size_t> waiting = 0;
   Callback<BatchStatementResult> done;
 
@@ -244,6 +247,10 @@ struct BatchRun {
         result.capacity[found->second] = *std::move(sum);
       }
     }
+    size_t memory = 0;
+    for (const HeldMemory& each : memories) memory += each.counted();
+    result.memory.Set(memory);
+    memories.clear();
     for (const uint64_t sequence : sequences) result.change_sequence = std::max(result.change_sequence, sequence);
     std::move(done)(std::move(result));
   }
@@ -285,6 +292,7 @@ void RunOfBatch(Engine* engine, const RequestContext& context, const BatchStatem
       run->result.responses[i].error = written.status();
       if (written.ok()) {
         if (written->attributes.has_value()) run->result.responses[i].item = std::string(written->attributes->view());
+        run->memories[i] = std::move(written->memory);
         run->capacity[i] = std::move(written->capacity);
         run->sequences[i] = written->change_sequence;
       }
@@ -298,6 +306,7 @@ void RunOfBatch(Engine* engine, const RequestContext& context, const BatchStatem
     run->result.responses[i].error = page.status();
     if (page.ok()) {
       if (!page->items.empty()) run->result.responses[i].item = std::move(page->items.front());
+      run->memories[i] = std::move(page->memory);
       run->capacity[i] = std::move(page->capacity);
     }
     run->Finish();
@@ -314,6 +323,7 @@ class BatchSteps final : public partiql::StatementSteps {
     run_->result.responses.resize(statements);
     run_->capacity.resize(statements);
     run_->sequences.resize(statements);
+    run_->memories.resize(statements);
     parsed_.resize(statements);
     plans_.resize(statements);
   }
@@ -350,6 +360,7 @@ class BatchSteps final : public partiql::StatementSteps {
   void Finish(const absl::Status& status) override {
     if (!status.ok()) return std::move(run_->done)(status);
     run_->waiting = plans_.size();
+    run_->result.memory = HeldMemory(context().memory);
     for (size_t i = 0; i < plans_.size(); ++i) {
       if (plans_[i].ok()) {
         RunOfBatch(engine(), context(), request_, i, *std::move(plans_[i]), run_);
@@ -427,10 +438,17 @@ void RunTransactionReads(Engine* engine, const RequestContext& context, const Tr
     return result;
   };
   engine->TransactGetItems(context, std::move(gets),
-                           [answer, done = std::move(done)](const absl::StatusOr<TransactGetResult>& got) mutable {
+                           [answer, done = std::move(done)](absl::StatusOr<TransactGetResult> got) mutable {
                              if (!got.ok())
                                return std::move(done)(partiql::StatementError(got.status(), PlanKind::kGet));
-                             std::move(done)(answer(*got));
+                             size_t memory = got->item_bytes;
+                             for (const std::optional<ItemBytes>& item : got->items) {
+                               if (item.has_value()) memory += MessageMemory(item->view());
+                             }
+                             if (!got->memory.Cover(memory)) return std::move(done)(NoMemoryForAnswerError());
+                             TransactStatementsResult result = answer(*got);
+                             result.memory = std::move(got->memory);
+                             std::move(done)(std::move(result));
                            });
 }
 

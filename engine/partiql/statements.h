@@ -56,6 +56,7 @@ struct ExecuteStatementResult {
   std::optional<ConsumedCapacity> capacity;
   uint64_t change_sequence = 0;  // of a write
   std::string plan;              // with explain_only
+  HeldMemory memory = {};        // for the items, as bytes and as a message
 };
 
 struct BatchStatementRequest {
@@ -72,6 +73,7 @@ struct BatchStatementResult {
   std::vector<Response> responses;  // in the order of the statements
   std::vector<ConsumedCapacity> capacity;
   uint64_t change_sequence = 0;
+  HeldMemory memory = {};  // as above
 };
 
 struct TransactStatementsRequest {
@@ -86,6 +88,7 @@ struct TransactStatementsResult {
   std::vector<std::optional<std::string>> items;  // of reads, in the order of the statements; empty for writes
   std::vector<ConsumedCapacity> capacity;
   uint64_t change_sequence = 0;
+  HeldMemory memory = {};  // as above
 };
 
 // `engine` must live until `done` is called, and what `options.gate` refers to.

@@ -7,6 +7,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "engine/items/message_memory.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -157,6 +158,15 @@ absl::StatusOr<std::optional<Image>> ReadImage(const std::optional<std::string_v
   const std::string_view item = image.stored.item.bytes();
   image.plain = image.stored.compact_numbers ? model::PlainItem(item) : std::string(item);
   return std::optional<Image>(std::move(image));
+}
+
+// Memory of a change as bytes and as a message.
+size_t MemoryOf(const ChangeOfItem& change) {
+  size_t bytes = MessageMemory(change.keys);
+  for (const auto* const image : {&change.new_image, &change.old_image}) {
+    if (image->has_value()) bytes += MessageMemory(**image);
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -320,7 +330,9 @@ absl::StatusOr<GetRecordsResult> GetRecords(const store::Database& database, con
   if (range == nullptr) return TrimmedError();
   GetRecordsResult result;
   result.view = stream.view;
+  result.memory = HeldMemory(request.memory);
   size_t bytes = 0;
+  size_t memory = 0;
   size_t passed_over = 0;
   const int64_t oldest_ms = now_ms - database.stream_keeper().options().retention_ms;
   ARM_ASSIGN_OR_RETURN(
@@ -333,11 +345,17 @@ absl::StatusOr<GetRecordsResult> GetRecords(const store::Database& database, con
                  const bool is_full = static_cast<int64_t>(result.records.size()) == limit ||
                                       (!result.records.empty() && bytes + size > model::kPageMaxBytes);
                  if (is_full || passed_over == kOldRecordsMax) return false;
-                 iterator->after = sequence;
                  if (change.time_ms < oldest_ms) {
+                   iterator->after = sequence;
                    ++passed_over;
                    return true;
                  }
+                 memory += MemoryOf(change);
+                 if (!result.memory.TrySet(memory)) {
+                   if (result.records.empty()) return NoMemoryForAnswerError();
+                   return false;
+                 }
+                 iterator->after = sequence;
                  bytes += size;
                  result.records.push_back(std::move(change));
                  return true;

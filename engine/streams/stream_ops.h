@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/streams/stream_shards.h"
+#include "storage/base/held_memory.h"
 #include "storage/codec/stream_codec.h"
 #include "storage/model/stream_descriptor.h"
 #include "storage/store/database.h"
@@ -67,6 +68,7 @@ absl::StatusOr<std::string> GetShardIterator(const store::Database& database, co
 struct GetRecordsRequest {
   std::optional<std::string> shard_iterator;
   std::optional<int64_t> limit;
+  MemorySource memory = {};  // of the answer
 };
 
 // The change of an item. Items are in wire form, as answers show them.
@@ -90,10 +92,12 @@ struct GetRecordsResult {
   std::vector<ChangeOfItem> records;
   model::StreamView view = model::StreamView::kKeysOnly;
   std::optional<std::string> next_shard_iterator;  // nullopt: a closed shard was read to its end
+  HeldMemory memory = {};                          // for the records, as bytes and as a message
 };
 
 // A page of at most 1 MB, or one record. Blocks: it reads from disk. Errors: ValidationException,
-// ResourceNotFoundException, ExpiredIteratorException, TrimmedDataAccessException.
+// ResourceNotFoundException, ExpiredIteratorException, TrimmedDataAccessException,
+// ServiceUnavailable without memory for a record; if there is some, the page is shorter.
 absl::StatusOr<GetRecordsResult> GetRecords(const store::Database& database, const GetRecordsRequest& request);
 
 // ResourceNotFoundException for a stream that does not exist.

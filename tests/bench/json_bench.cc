@@ -77,7 +77,7 @@ void PrintPageOf100Items(benchmark::State& state) {
   for (auto _ : state) {
     JsonPage page(std::nullopt, true);
     for (int i = 0; i < kPageItems; ++i) page.Add(item);
-    bytes = page.Finish(result).size();
+    bytes = page.Finish(result)->size();
     benchmark::DoNotOptimize(bytes);
   }
   CountBytes(state, bytes);

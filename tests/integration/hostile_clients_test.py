@@ -382,6 +382,24 @@ class Floods(unittest.TestCase):
             return frames
         self.check_broken_off(resets)
 
+    @unittest.skip("gRPC gathers the headers of a call before the daemon hears of the call: its HTTP/2 has no bound for them "
+                   "that holds in time. In a third of the tries the daemon ends, or takes 3.5 GB.")
+    def test_headers_without_end_are_broken_off(self):
+        headers, continuation, frames = 1, 9, 50_000
+        with ServingDaemon("--request_memory_mb=64") as daemon, contextlib.ExitStack() as stack:
+            before_mb = daemon.peak_mb()
+            client = stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc)))
+            stream = client.next_stream
+            # Literal headers that are not indexed; the block never ends.
+            block = (b"\0\x01a\x7f\x82\x4d" + b"x" * 9_933) * (10_000 // 9_939)
+            with contextlib.suppress(OSError):
+                client.socket.sendall(client.frame(headers, 0, stream, block))
+                for _ in range(frames):
+                    client.socket.sendall(client.frame(continuation, 0, stream, block))
+            self.assertTrue(client.is_closed(WAIT_S))
+            self.assertLess(daemon.peak_mb() - before_mb, 64 + SLACK_MB)
+            self.assertTrue(daemon.serves())
+
     def check_short_floods_are_found(self, connect, linger_s, reads):
         """Floods by connections that end at once. `connect`: makes a connection to an address."""
         def is_barred():

@@ -260,8 +260,8 @@ TEST_F(CallLedgerTest, RefusesMessagesThatAreTooLarge) {
 TEST_F(CallLedgerTest, UnreadAnswersAreBrokenOffAfterTheGraceIfOthersNeedTheRoom) {
   const auto unread = Call(kOne, CallPhase::kSending, 20 * kMb);
   const auto fresh = Call(kOther, CallPhase::kSending, 20 * kMb);
-  MemoryShare one(&budget_, ClientOf(NetworkOf(std::string_view(kOne))));
-  MemoryShare other(&budget_, ClientOf(NetworkOf(std::string_view(kOther))));
+  HeldMemory one({&budget_, ClientOf(NetworkOf(std::string_view(kOne)))});
+  HeldMemory other({&budget_, ClientOf(NetworkOf(std::string_view(kOther)))});
   one.Set(30 * kMb);
   other.Set(30 * kMb);
   SweepAfter(0.5);
@@ -274,7 +274,7 @@ TEST_F(CallLedgerTest, UnreadAnswersAreBrokenOffAfterTheGraceIfOthersNeedTheRoom
 
 TEST_F(CallLedgerTest, RefusesBeyondTheShareOfTheClient) {
   const BudgetClient client = ClientOf(NetworkOf(std::string_view(kOne)));
-  MemoryShare share(&budget_, client);
+  HeldMemory share({&budget_, client});
   share.Set(31 * kMb);
   EXPECT_FALSE(ledger_.CheckRoom(client, 2 * kMb).ok());
   EXPECT_TRUE(ledger_.CheckRoom(ClientOf(NetworkOf(std::string_view(kOther))), 2 * kMb).ok());

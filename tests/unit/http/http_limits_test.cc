@@ -131,6 +131,28 @@ TEST(HttpLimits, IdleConnectionsEndQuietly) {
   while (server->connections() > 0) std::this_thread::yield();
 }
 
+TEST(HttpLimits, EmptyLinesDoNotKeepAConnectionOpen) {
+  for (const std::string_view drop : {"\r\n", "\r"}) {
+    InlineHandler handler;
+    const auto server = Serve(&handler, {.idle_timeout = kShort, .head_timeout = absl::Hours(1)});
+    RawHttpClient client(server->address());
+    client.Send(Post("x"));
+    EXPECT_EQ(client.Read().body, "x");
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    std::string_view next = drop;
+    while (server->connections() > 0 && std::chrono::steady_clock::now() < give_up) {
+      // It may have been closed just now.
+      try {
+        client.Send(next);
+      } catch (const std::runtime_error&) {
+        break;
+      }
+      if (drop == "\r") next = next == "\r" ? "\n" : "\r";
+    }
+    EXPECT_LT(std::chrono::steady_clock::now(), give_up) << drop.size();
+  }
+}
+
 TEST(HttpLimits, HandlersMayTakeTheirTime) {
   HoldingHandler handler;
   const auto server = Serve(
@@ -285,7 +307,7 @@ TEST(HttpLimits, SmallRequestsAreServedWhileLargeOnesUseTheirPart) {
 
 TEST(HttpLimits, ReadsWithLargeAnswersAreRefusedWithoutRoom) {
   InlineHandler handler([](const HttpRequest& request) {
-    return HttpResponse{.headers = {}, .body = std::string(2 << 20, 'x'), .only_reads = request.body == "read"};
+    return HttpResponse{.headers = {}, .body = std::string(2 << 20, 'x'), .may_refuse = request.body == "read"};
   });
   const auto server = Serve(&handler, {.held_bytes_max = 1 << 20});
   RawHttpClient client(server->address());
@@ -334,7 +356,7 @@ TEST(HttpLimits, AnswersCountBeforeTheirConnectionsTakeThem) {
   busy.Send(Post("c"));
   while (!handler.is_in_request) std::this_thread::yield();
   for (HoldingHandler::Held& each : held) {
-    std::move(each.done)({.headers = {}, .body = std::string(5 << 20, 'x'), .only_reads = true});
+    std::move(each.done)({.headers = {}, .body = std::string(5 << 20, 'x'), .may_refuse = true});
   }
   EXPECT_EQ(server->held_bytes(), 5u << 20) << "the second was refused at once";
   goes_on.Notify();

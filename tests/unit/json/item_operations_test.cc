@@ -259,8 +259,8 @@ TEST(JsonPage, StartsAgainAfterClear) {
     page.Clear();
     if (with_items) page.Add(item);
     result.count = 1;
-    EXPECT_EQ(page.Finish(result), with_items ? R"({"Items":[{"p":{"S":"x"}}],"Count":1,"ScannedCount":0})"
-                                              : R"({"Count":1,"ScannedCount":0})");
+    EXPECT_EQ(page.Finish(result)->text(), with_items ? R"({"Items":[{"p":{"S":"x"}}],"Count":1,"ScannedCount":0})"
+                                                      : R"({"Count":1,"ScannedCount":0})");
   }
 }
 

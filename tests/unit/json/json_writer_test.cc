@@ -103,4 +103,67 @@ TEST(JsonWriter, TakesWhatDoesNotFitAtOnce) {
   EXPECT_EQ(text.substr(2, large.size()), large);
 }
 
+// Lends a number of bytes.
+class Lender final : public MemoryLender {
+ public:
+  explicit Lender(size_t bytes) : left_(bytes) {}
+  bool TryTake(const MemoryClient&, size_t bytes) override {
+    if (bytes > left_) return false;
+    left_ -= bytes;
+    return true;
+  }
+  void Take(const MemoryClient&, size_t bytes) override { left_ -= bytes; }
+  void Return(const MemoryClient&, size_t bytes) override { left_ += bytes; }
+  size_t left() const { return left_; }
+
+ private:
+  size_t left_;
+};
+
+TEST(JsonWriter, TakesTheMemoryOfItsDocument) {
+  constexpr size_t kBytes = 1 << 20;
+  Lender lender(kBytes);
+  {
+    JsonWriter writer{HeldMemory({&lender})};
+    writer.BeginArray();
+    for (int i = 0; i < 900; ++i) {
+      writer.String(std::string(1000, 'x'));
+      EXPECT_LE(writer.size(), kBytes - lender.left() + HeldMemory::kFreeBytes);
+    }
+    writer.EndArray();
+    EXPECT_FALSE(writer.is_refused());
+    const std::string document = writer.Take();
+    EXPECT_EQ(document.size(), 900 * 1003 + 1);
+    const HeldMemory memory = writer.TakeMemory();
+    EXPECT_EQ(memory.counted(), document.capacity());
+    EXPECT_EQ(lender.left(), kBytes - document.capacity());
+  }
+  EXPECT_EQ(lender.left(), kBytes);
+}
+
+TEST(JsonWriter, DropsADocumentWithoutMemory) {
+  constexpr size_t kBytes = 1 << 20;
+  Lender lender(kBytes);
+  JsonWriter writer{HeldMemory({&lender})};
+  writer.BeginArray();
+  for (int i = 0; i < 10'000; ++i) {
+    writer.String(std::string(1000, i % 2 == 0 ? 'x' : '\x01'));
+    writer.Base64(std::string(1000, 'x'));
+    ASSERT_LE(writer.size(), kBytes);
+  }
+  writer.EndArray();
+  EXPECT_TRUE(writer.is_refused());
+  EXPECT_EQ(writer.Take(), "");
+  EXPECT_EQ(lender.left(), kBytes);
+}
+
+TEST(JsonWriter, ADocumentThatIsNeededIsCountedInAnyCase) {
+  Lender lender(64 << 10);
+  lender.Take({}, 60 << 10);
+  JsonWriter writer(HeldMemory({&lender}), 0, /*may_refuse=*/false);
+  writer.String(std::string(50'000, 'x'));
+  EXPECT_FALSE(writer.is_refused());
+  EXPECT_EQ(writer.Take().size(), 50'002);
+}
+
 }  // namespace armature::daemon::json_writer_test

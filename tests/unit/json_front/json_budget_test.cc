@@ -3,6 +3,7 @@
 #include <string>
 
 #include "daemon/net/memory_budget.h"
+#include "engine/operations.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/unit/json_front/json_front_fixture.h"
@@ -32,12 +33,59 @@ TEST_F(JsonBudgetTest, ReadsWithLargeAnswersDoNotRunWithoutRoom) {
   options_.budget = &budget;
   HttpRequest request = PutItem("{}");
   Set(&request, "x-amz-target", "DynamoDB_20120810.Scan");
-  budget.Add(request.client, (3 << 20) + 1);
+  budget.Take(request.client, (3 << 20) + 1);
   EXPECT_EQ(Answer(request).status, 503);
   EXPECT_THAT(operations_.seen(), testing::IsEmpty());
   EXPECT_EQ(Answer(PutItem("{}")).status, 200) << "its answer is small";
-  budget.Remove(request.client, 1);
+  budget.Return(request.client, 1);
   EXPECT_EQ(Answer(request).status, 200);
+}
+
+TEST_F(JsonBudgetTest, EachOperationStatesItsAnswer) {
+  MemoryBudget budget(8 << 20, 4 << 20);
+  options_.budget = &budget;
+  size_t large = 0;
+  for (const engine::Operation& operation : engine::kOperations) {
+    EXPECT_NE(operation.answer, engine::Answer::kUnstated) << operation.name;
+    HttpRequest request = PutItem("{}");
+    Set(&request, "x-amz-target", Cat("DynamoDB_20120810.", operation.name));
+    budget.Take(request.client, (3 << 20) + 1);
+    const bool is_large = engine::HasLargeAnswer(operation);
+    EXPECT_EQ(Answer(request).status, is_large ? 503 : 200) << operation.name;
+    budget.Return(request.client, (3 << 20) + 1);
+    if (is_large) ++large;
+  }
+  EXPECT_EQ(operations_.seen().size(), engine::kOperations.size() - large);
+  // Queries and scans, both kinds of batches and transactions, statements, records.
+  EXPECT_EQ(large, 10u);
+}
+
+TEST_F(JsonBudgetTest, OneFormOfACompressedAnswerIsKept) {
+  MemoryBudget budget(64 << 20, 64 << 20);
+  options_.budget = &budget;
+  operations_.answer_body = std::string(8 << 20, 'x');
+  HttpRequest request = PutItem("{}");
+  Set(&request, "accept-encoding", "gzip");
+  const HttpResponse response = Answer(request);
+  EXPECT_EQ(response.status, 200);
+  EXPECT_LT(response.body.capacity(), 256u << 10);
+  EXPECT_EQ(response.memory.counted(), response.memory.is_counted() ? budget.held() : 0);
+  EXPECT_LT(budget.held(), 256u << 10);
+}
+
+TEST_F(JsonBudgetTest, AnAnswerIsSentAsItIsWithoutRoomForItsCompressedForm) {
+  MemoryBudget budget(64 << 20, 64 << 20);
+  options_.budget = &budget;
+  std::string noise(1 << 20, ' ');
+  uint32_t state = 1;
+  for (char& c : noise) c = static_cast<char>('0' + (state = state * 1664525 + 1013904223) % 71);
+  operations_.answer_body = noise;
+  HttpRequest request = PutItem("{}");
+  Set(&request, "accept-encoding", "gzip");
+  operations_.on_call = [&] { budget.Take(request.client, 56 << 20); };
+  const HttpResponse response = Answer(request);
+  EXPECT_EQ(response.body, noise);
+  budget.Return(request.client, 56 << 20);
 }
 
 }  // namespace

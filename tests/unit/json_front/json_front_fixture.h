@@ -18,6 +18,7 @@
 #include "absl/synchronization/notification.h"
 #include "daemon/json_front/content_coding.h"
 #include "daemon/json_front/json_front.h"
+#include "engine/operations.h"
 #include "gtest/gtest.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
@@ -36,8 +37,9 @@ class FakeOperations final : public JsonOperations {
   };
 
   bool Knows(std::string_view target, std::string_view* operation) const override {
-    if (target != "DynamoDB_20120810.PutItem" && target != "DynamoDB_20120810.Scan") return false;
-    *operation = target.substr(target.find('.') + 1);
+    constexpr std::string_view kPrefix = "DynamoDB_20120810.";
+    if (!target.starts_with(kPrefix) || engine::FindOperation(target.substr(kPrefix.size())) == nullptr) return false;
+    *operation = target.substr(kPrefix.size());
     return true;
   }
 
@@ -105,7 +107,13 @@ class FakeAuthenticator {
   std::vector<size_t> body_sizes;
 };
 
-inline std::string Gzip(std::string_view text) { return Compress(text, ContentCoding::kGzip); }
+inline std::string Compressed(std::string_view text, ContentCoding coding) {
+  std::string compressed;
+  EXPECT_TRUE(Compress(
+      text, coding, [](size_t) { return true; }, &compressed));
+  return compressed;
+}
+inline std::string Gzip(std::string_view text) { return Compressed(text, ContentCoding::kGzip); }
 
 inline std::string Crc(std::string_view body) {
   return std::to_string(crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())));

@@ -317,7 +317,7 @@ TEST_F(JsonFrontTest, ThrottledAnswersSayHowLongToWait) {
 }
 
 TEST_F(JsonFrontTest, RequestsMayBeZlibStreams) {
-  HttpRequest request = PutItem(Compress("{\"a\":1}", ContentCoding::kDeflate));
+  HttpRequest request = PutItem(Compressed("{\"a\":1}", ContentCoding::kDeflate));
   Set(&request, "content-encoding", "Deflate");
   EXPECT_EQ(Answer(request).body, "{\"a\":1}");
 }
@@ -336,16 +336,16 @@ TEST_F(JsonFrontTest, WhatDoesNotInflateIsAnInternalErrorAndIsNotCarriedOut) {
   damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // the checksum
   for (const std::string& body :
        {std::string(), std::string("{}"), whole.substr(0, whole.size() - 1), whole.substr(0, 5),
-        whole + whole.substr(0, 30), damaged, Gzip(""), Compress("{}", ContentCoding::kDeflate)}) {
+        whole + whole.substr(0, 30), damaged, Gzip(""), Compressed("{}", ContentCoding::kDeflate)}) {
     request.body = body;
     const HttpResponse response = Answer(request);
     EXPECT_EQ(response.status, 500);
     EXPECT_EQ(response.body, kNotInflated);
   }
-  const std::string stream = Compress("{}", ContentCoding::kDeflate);
+  const std::string stream = Compressed("{}", ContentCoding::kDeflate);
   Set(&request, "content-encoding", "deflate");
   for (const std::string& body : {std::string(), whole, stream + stream, stream + "x",
-                                  stream.substr(0, stream.size() - 1), Compress("", ContentCoding::kDeflate)}) {
+                                  stream.substr(0, stream.size() - 1), Compressed("", ContentCoding::kDeflate)}) {
     request.body = body;
     EXPECT_EQ(Answer(request).body, kNotInflated);
   }
