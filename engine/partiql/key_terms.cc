@@ -208,6 +208,16 @@ bool IsKeyConditionOn(const Condition& term, const std::string& attribute) {
   return EqualityOn(term, attribute) != nullptr || IsRangeOn(term, attribute);
 }
 
+bool ListsValuesOf(const std::string& attribute, const Condition& term) {
+  return EqualityOn(term, attribute) != nullptr || ListOn(term, attribute) != nullptr;
+}
+
+bool SelectsBy(const std::vector<model::KeyAttribute>& attributes, const Condition& term) {
+  return std::any_of(attributes.begin(), attributes.end(), [&term](const model::KeyAttribute& attribute) {
+    return IsKeyConditionOn(term, attribute.name) || ListOn(term, attribute.name) != nullptr;
+  });
+}
+
 absl::Status TooManyReadsError() { return ValidationError("Too many decomposed read operations for a given query."); }
 
 absl::Status OverlapError() {

@@ -33,6 +33,12 @@ struct SortTerm {
   const Condition* condition = nullptr;  // null with `value`: else the attribute is in a range
 };
 
+// True if `term` allows some values of the attribute only: = and IN.
+bool ListsValuesOf(const std::string& attribute, const Condition& term);
+
+// True if a read can select by `term`: a comparison of one of `attributes` with values, other than by <>.
+bool SelectsBy(const std::vector<model::KeyAttribute>& attributes, const Condition& term);
+
 // The part of the key that one read selects. Points into the statement.
 struct KeyTerms {
   std::vector<const std::string*> partition;  // values, one for each partition attribute

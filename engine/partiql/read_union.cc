@@ -12,6 +12,7 @@ namespace armature::engine::partiql {
 namespace {
 
 using Partition = std::vector<const std::string*>;
+using Terms = std::vector<const Condition*>;
 
 // Orders partitions by their values in wire form, which are equal if the values are.
 struct PartitionLess {
@@ -20,6 +21,66 @@ struct PartitionLess {
                                         [](const std::string* one, const std::string* other) { return *one < *other; });
   }
 };
+
+// True for an OR of which each branch selects by one of `attributes`.
+bool IsChoiceBy(const std::vector<model::KeyAttribute>& attributes, const Condition& term) {
+  if (term.kind != Condition::Kind::kOr) return false;
+  const Terms branches = Disjuncts(term);
+  return std::all_of(branches.begin(), branches.end(), [&attributes](const Condition* branch) {
+    const Terms terms = Conjuncts(*branch);
+    return std::any_of(terms.begin(), terms.end(),
+                       [&attributes](const Condition* each) { return SelectsBy(attributes, *each); });
+  });
+}
+
+// True unless the branch makes the statement a scan, whatever its other conditions are.
+bool RestrictsPartition(const model::KeySchema& schema, const Condition& branch) {
+  const Terms terms = Conjuncts(branch);
+  return std::all_of(schema.partition.begin(), schema.partition.end(), [&terms](const model::KeyAttribute& attribute) {
+    return std::any_of(terms.begin(), terms.end(), [&attribute](const Condition* term) {
+      return ListsValuesOf(attribute.name, *term) || IsChoiceBy({attribute}, *term);
+    });
+  });
+}
+
+// The conjunctions that `terms` is the OR of, because of its first term that is a choice by one of `attributes`;
+// without such a term only itself. Further choices are filters: read by several of them, an item would be read twice.
+// Errors: ValidationException for more than kReadsMax conjunctions, which are not made.
+absl::StatusOr<std::vector<Terms>> Distributed(const std::vector<model::KeyAttribute>& attributes, const Terms& terms) {
+  const auto choice =
+      std::find_if(terms.begin(), terms.end(), [&](const Condition* term) { return IsChoiceBy(attributes, *term); });
+  if (choice == terms.end()) return std::vector<Terms>{terms};
+  const Terms branches = Disjuncts(**choice);
+  if (branches.size() > kReadsMax) return TooManyReadsError();
+  std::vector<Terms> all;
+  for (const Condition* const branch : branches) {
+    Terms& each = all.emplace_back(terms.begin(), choice);
+    const Terms inner = Conjuncts(*branch);
+    each.insert(each.end(), inner.begin(), inner.end());
+    each.insert(each.end(), choice + 1, terms.end());
+  }
+  return all;
+}
+
+// The reads of one branch of WHERE. Choices between keys inside of it are multiplied out.
+absl::StatusOr<std::vector<KeyReads>> ReadsOfBranch(const model::KeySchema& schema, const Condition& branch) {
+  std::vector<KeyReads> all;
+  ARM_ASSIGN_OR_RETURN(const std::vector<Terms> by_partition, Distributed(schema.partition, Conjuncts(branch)));
+  for (const Terms& terms : by_partition) {
+    ARM_ASSIGN_OR_RETURN(KeyReads found, FindKeyReads(schema, terms));
+    if (found.reads.empty()) return std::vector<KeyReads>();
+    ARM_ASSIGN_OR_RETURN(const std::vector<Terms> by_sort, Distributed(schema.sort, terms));
+    if (by_sort.size() == 1) {
+      all.push_back(std::move(found));
+      continue;
+    }
+    for (const Terms& each : by_sort) {
+      ARM_ASSIGN_OR_RETURN(found, FindKeyReads(schema, each));
+      all.push_back(std::move(found));
+    }
+  }
+  return all;
+}
 
 KeyedRead MakeRead(const model::KeySchema& schema, const KeyTerms& key, const std::vector<const Condition*>& others,
                    const Condition& branch, size_t number) {
@@ -78,19 +139,26 @@ absl::Status AppendUnion(std::vector<KeyedRead>* from, std::vector<KeyedRead>* t
 }  // namespace
 
 absl::StatusOr<std::vector<KeyedRead>> DecomposeReads(const model::KeySchema& schema, const Condition& where) {
-  const std::vector<const Condition*> branches = Disjuncts(where);
+  const Terms branches = Disjuncts(where);
+  const bool is_scan = !std::all_of(branches.begin(), branches.end(),
+                                    [&schema](const Condition* branch) { return RestrictsPartition(schema, *branch); });
+  if (is_scan) return std::vector<KeyedRead>();
   std::map<Partition, std::vector<KeyedRead>, PartitionLess> by_partition;
   std::vector<std::vector<KeyedRead>*> order;
-  for (size_t i = 0; i < branches.size(); ++i) {
-    ARM_ASSIGN_OR_RETURN(const KeyReads found, FindKeyReads(schema, Conjuncts(*branches[i])));
-    if (found.reads.empty()) return std::vector<KeyedRead>();
-    const bool is_only_read = branches.size() == 1 && found.reads.size() == 1;
-    for (const KeyTerms& key : found.reads) {
-      if (!is_only_read) ARM_RETURN_IF_ERROR(CheckKeyTerms(schema, key));
-      std::vector<KeyedRead>& reads = by_partition[key.partition];
-      if (reads.empty()) order.push_back(&reads);
-      if (order.size() > kReadsMax) return TooManyReadsError();
-      reads.push_back(MakeRead(schema, key, found.others, *branches[i], i));
+  size_t number = 0;
+  for (const Condition* const branch : branches) {
+    ARM_ASSIGN_OR_RETURN(const std::vector<KeyReads> found, ReadsOfBranch(schema, *branch));
+    if (found.empty()) return std::vector<KeyedRead>();
+    const bool is_only_read = branches.size() == 1 && found.size() == 1 && found.front().reads.size() == 1;
+    for (const KeyReads& each : found) {
+      ++number;
+      for (const KeyTerms& key : each.reads) {
+        if (!is_only_read) ARM_RETURN_IF_ERROR(CheckKeyTerms(schema, key));
+        std::vector<KeyedRead>& reads = by_partition[key.partition];
+        if (reads.empty()) order.push_back(&reads);
+        if (order.size() > kReadsMax) return TooManyReadsError();
+        reads.push_back(MakeRead(schema, key, each.others, *branch, number));
+      }
     }
   }
   std::vector<KeyedRead> all;

@@ -21,11 +21,12 @@ struct KeyedRead {
   std::vector<const Condition*> others;
   std::vector<const Condition*> branches;
   std::optional<SortRange> range;  // the sort keys that it selects; nullopt if no range is its condition
-  size_t number = 0;               // of the branch of OR that it was made of
+  size_t number = 0;               // of the branch that it was made of
 };
 
 // The reads of `where` in the order of its branches and values, or none if a branch does not restrict all partition
-// attributes. Each item is read once. Branches of one partition without a range become one read.
+// attributes. Branches are those of OR between whole conditions, and between conditions on keys inside of AND. Each
+// item is read once. Branches of one partition without a range become one read.
 //
 // Errors: ValidationException for two conditions that select the same keys, for more than kReadsMax reads, for values
 // longer than keys, and for values that no key has, unless they are those of an only read, which may be a GetItem with

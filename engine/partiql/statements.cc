@@ -27,7 +27,6 @@ using partiql::Plan;
 using partiql::PlanKind;
 using partiql::Statement;
 
-constexpr size_t kStatementMaxChars = 8192;
 constexpr size_t kNextTokenMaxChars = 32'768;
 constexpr size_t kBatchStatementsMax = 25;
 constexpr char kDuplicateItem[] = "Duplicate primary key exists in table";

@@ -33,6 +33,9 @@ struct StatementOptions {
   bool multi_attribute_indexes = false;  // see partiql::PlanOptions
 };
 
+// Limit on the length of a statement. It has fewer parameters: front ends need not keep more than this number.
+inline constexpr size_t kStatementMaxChars = 8192;
+
 struct StatementRequest {
   std::optional<std::string> statement;
   std::optional<std::vector<std::string>> parameters;  // wire forms of AttributeValue

@@ -98,6 +98,36 @@ TEST_F(PartiqlPlanTest, WritesNeedTheWholeKey) {
   EXPECT_NE(ErrorOf("SELECT * FROM tab.missing"), "");
 }
 
+TEST_F(PartiqlPlanTest, ReadsAreCountedBeforeTheyAreMade) {
+  const auto list = [](int count) {
+    std::string text = "0";
+    for (int i = 1; i < count; ++i) text += Cat(", ", i);
+    return text;
+  };
+  EXPECT_EQ(Made(Cat("SELECT * FROM tab WHERE pk = 'a' AND sk IN [", list(50), "]")).read_count(), 50u);
+  EXPECT_THAT(ErrorOf(Cat("SELECT * FROM tab WHERE pk = 'a' AND sk IN [", list(51), "]")),
+              HasSubstr("Too many decomposed read operations"));
+  EXPECT_THAT(ErrorOf(Cat("SELECT * FROM tab WHERE pk IN ['a', 'b', 'c'] AND sk IN [", list(17), "]")),
+              HasSubstr("Too many decomposed read operations"));
+}
+
+TEST_F(PartiqlPlanTest, ColumnsAreFoundInOneWalk) {
+  const std::string item = codec::Item(
+      {{"a", codec::M({{"b", codec::L({N("1"), S("x"), codec::M({{"c", N("2")}})})}})}, {"b", S("y")}, {"n", N("3")}});
+  const auto columns = [&](const std::string& list) {
+    const auto statement = partiql::ParseStatement(Cat("SELECT ", list, " FROM tab"), {});
+    return partiql::Columns(statement->columns).Of(item);
+  };
+  EXPECT_EQ(columns("n, b"), codec::Item({{"b", S("y")}, {"n", N("3")}}));
+  EXPECT_EQ(columns("a.b[2].c, a.b[0], a.b[9], n.x"), codec::Item({{"b[0]", N("1")}, {"c", N("2")}}));
+  // The first column of a name that has a value is kept.
+  EXPECT_EQ(columns("a.x.b, b, a.b"), codec::Item({{"b", S("y")}}));
+  EXPECT_EQ(columns("missing"), "");
+  std::string deep = "a";
+  for (int i = 0; i < 2000; ++i) deep += ".a";
+  EXPECT_EQ(columns(deep), "");
+}
+
 StatementRequest Request(const std::string& text) {
   StatementRequest request;
   request.statement = text;
