@@ -246,6 +246,12 @@ void SizePools(const RawConfig& raw, size_t processors, Config* config) {
 // Limit of the log with a store: its reader is a standby that clients wait for.
 constexpr int64_t kStoreLogMb = 64;
 
+// Parts of the memory that the block cache gets by default, on large machines and on small ones.
+constexpr uint64_t kCachePart = 4;
+constexpr uint64_t kCachePartMin = 16;
+// Code, threads, and what the allocator keeps.
+constexpr uint64_t kProcessBytes = uint64_t{64} << 20;
+
 absl::Status SizeMemory(const RawConfig& raw, uint64_t memory_bytes, Config* config) {
   constexpr uint64_t kMiB = uint64_t{1} << 20;
   // The value of the flag, or else a fraction of the memory (1/`part`) between `least` and `most`.
@@ -258,12 +264,17 @@ absl::Status SizeMemory(const RawConfig& raw, uint64_t memory_bytes, Config* con
   if (raw.request_memory_mb != 0) {
     ARM_RETURN_IF_ERROR(CheckRange("request_memory_mb", raw.request_memory_mb, 64, 1 << 20));
   }
-  config->database.cache_bytes = size(raw.cache_mb, 4, 8 * kMiB, uint64_t{1} << 40);
   const int64_t log_mb = raw.wal_max_mb == 0 && !raw.store.empty() ? kStoreLogMb : raw.wal_max_mb;
   if (log_mb != 0) config->database.wal_max_bytes = static_cast<uint64_t>(log_mb) * kMiB;
   // The limit of the log keeps the memtables below about this, so more would have no effect.
   config->database.memtables_bytes_max = size(raw.memtables_mb, 16, 32 * kMiB, 512 * kMiB);
   config->request_memory_bytes = size(raw.request_memory_mb, 8, 64 * kMiB, 512 * kMiB);
+  // A small machine needs most of its memory for the process itself, and for requests, which are there as they came and
+  // as they are written.
+  const uint64_t others = kProcessBytes + config->database.memtables_bytes_max + 2 * config->request_memory_bytes;
+  const uint64_t rest = std::max(memory_bytes - std::min(memory_bytes, others), memory_bytes / kCachePartMin);
+  const uint64_t cache = std::clamp(std::min(memory_bytes / kCachePart, rest), 8 * kMiB, uint64_t{1} << 40);
+  config->database.cache_bytes = size(raw.cache_mb, 1, cache, cache);
   return absl::OkStatus();
 }
 

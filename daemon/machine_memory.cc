@@ -1,5 +1,7 @@
 #include "daemon/machine_memory.h"
 
+#include <jemalloc/jemalloc.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,6 +66,19 @@ uint64_t UsableMemory(const std::string& root) {
     }
   }
   return memory;
+}
+
+void GiveBackSoon() {
+  ssize_t decay_ms = 500;
+  // Arenas that are made later, then those that are there.
+  mallctl("arenas.dirty_decay_ms", nullptr, nullptr, &decay_ms, sizeof decay_ms);
+  unsigned arenas = 0;
+  size_t size = sizeof arenas;
+  if (mallctl("arenas.narenas", &arenas, &size, nullptr, 0) != 0) return;
+  for (unsigned i = 0; i < arenas; ++i) {
+    const std::string name = Cat("arena.", i, ".dirty_decay_ms");
+    mallctl(name.c_str(), nullptr, nullptr, &decay_ms, sizeof decay_ms);
+  }
 }
 
 }  // namespace armature::daemon

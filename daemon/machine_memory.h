@@ -13,6 +13,13 @@ namespace armature::daemon {
 // `root` is put before the paths in /proc and /sys.
 uint64_t UsableMemory(const std::string& root = {});
 
+// Memory below which the process gives free memory back soon.
+inline constexpr uint64_t kSmallMemory = uint64_t{1} << 30;
+
+// Has the allocator give free memory back to the system after half a second instead of ten. It costs time: pages that
+// are used again are zeroed by the system.
+void GiveBackSoon();
+
 }  // namespace armature::daemon
 
 #endif  // ARMATURE_DAEMON_MACHINE_MEMORY_H_

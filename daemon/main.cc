@@ -28,6 +28,7 @@
 #include "armature/version.h"
 #include "daemon/config.h"
 #include "daemon/flags.h"
+#include "daemon/machine_memory.h"
 #include "daemon/metrics/metric_table.h"
 #include "daemon/net/listening_socket.h"
 #include "daemon/process_end.h"
@@ -517,6 +518,7 @@ int main(int argc, char** argv) {
   const armature::daemon::RawConfig raw = FromFlags();
   absl::StatusOr<armature::daemon::Config> config = armature::daemon::MakeConfig(raw);
   if (!config.ok()) return Refuse(config.status());
+  if (armature::daemon::UsableMemory() < armature::daemon::kSmallMemory) armature::daemon::GiveBackSoon();
   if (absl::GetFlag(FLAGS_print_config)) {
     PrintConfig();
     return 0;

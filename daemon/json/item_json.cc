@@ -63,7 +63,7 @@ void WriteValue(const ValueView& value, int depth, JsonWriter* writer) {
       if (depth < kDepthMax) {
         value.ForEachListElement([writer, depth](const ValueView& element) {
           WriteValue(element, depth + 1, writer);
-          return true;
+          return !writer->is_refused();
         });
       }
       writer->EndArray();
@@ -81,7 +81,7 @@ void WriteEntries(const ItemView& item, int depth, JsonWriter* writer) {
     item.ForEach([writer, depth](const AttributeView& attribute) {
       writer->Key(attribute.name);
       WriteValue(attribute.value, depth, writer);
-      return true;
+      return !writer->is_refused();
     });
   }
   writer->EndObject();

@@ -132,6 +132,9 @@ void WriteTransactGet(const engine::TransactGetResult& result, JsonWriter* write
   writer->EndObject();
 }
 
+// Part of the bytes of its items by which a document is longer, if they are long.
+constexpr size_t kDocumentPart = 16;
+
 // The error of a parsed request: a fault of the document, or missing access rights.
 template <class Request>
 absl::Status Admit(const Engine& engine, const JsonCall& call, const absl::StatusOr<Request>& request) {
@@ -163,6 +166,8 @@ void Run(Engine* engine, const JsonCall& call, JsonApi::Done done) {
                          if (result->memory.is_counted()) held = std::move(result->memory);
                        }
                        JsonWriter writer(std::move(held), item_bytes, kOnlyReads);
+                       // A buffer that grows is there twice meanwhile.
+                       if (HeldMemory::Counts(item_bytes)) writer.Reserve(item_bytes + item_bytes / kDocumentPart);
                        kWrite(*result, &writer);
                        JsonAnswer answer = AnswerOf(&writer, kOnlyReads, request_id);
                        if constexpr (!kOnlyReads) answer.change_sequence = result->change_sequence;

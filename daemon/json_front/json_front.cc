@@ -206,6 +206,7 @@ struct JsonFront::Exchange {
   std::string_view content_type;  // static
   ContentCoding coding = ContentCoding::kIdentity;
   const std::string* origin = nullptr;  // permitted site that sent the request; lives as long as the front
+  MemorySource memory = {};             // of the answer
   HeldMemory inflated = {};             // of an inflated body, until the answer
   RequestStats::Request counted = {};
 };
@@ -253,6 +254,7 @@ void JsonFront::Handle(HttpRequest request, Done done) {
     JsonAnswer answer = UnknownOperation(target, exchange.request_id);
     return Finish(std::move(exchange), std::move(answer));
   }
+  exchange.memory = {options_.budget, request.client};
   Admitted admitted{.request = std::move(request), .access = nullptr};
   absl::Duration hold;
   if (admitted.request.is_late) return Refuse(admitted, engine::TooManyWaitError(), hold, std::move(exchange));
@@ -370,6 +372,10 @@ void JsonFront::Finish(Exchange exchange, JsonAnswer answer) {
   exchange.counted.Finish(answer.error, exchange.request_id);
   HttpResponse response = MakeResponse(answer.status, std::move(answer.body), std::move(exchange.request_id));
   response.memory = std::move(answer.memory);
+  if (response.memory.source().lender == nullptr) {
+    response.memory = HeldMemory(exchange.memory);
+    response.memory.Set(response.body.capacity());
+  }
   response.may_refuse = answer.may_refuse;
   response.headers.emplace_back("Content-Type", exchange.content_type);
   AllowOrigin(exchange.origin, &response);

@@ -69,9 +69,9 @@ TEST(Config, BudgetsOfMemoryAreSizedFromTheMachine) {
     size_t memtables_mb;
     size_t request_mb;
   };
-  for (const Case& c :
-       {Case{16, 0, 0, 0, 8, 32, 64}, Case{512, 0, 0, 0, 128, 32, 64}, Case{2048, 0, 0, 0, 512, 128, 256},
-        Case{1 << 20, 0, 0, 0, 1 << 18, 512, 512}, Case{8192, 9, 16, 65, 9, 16, 65}}) {
+  for (const Case& c : {Case{16, 0, 0, 0, 8, 32, 64}, Case{224, 0, 0, 0, 14, 32, 64}, Case{512, 0, 0, 0, 128, 32, 64},
+                        Case{2048, 0, 0, 0, 512, 128, 256}, Case{1 << 20, 0, 0, 0, 1 << 18, 512, 512},
+                        Case{8192, 9, 16, 65, 9, 16, 65}}) {
     RawConfig raw = Valid();
     raw.cache_mb = c.cache_flag;
     raw.memtables_mb = c.memtables_flag;
