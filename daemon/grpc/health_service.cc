@@ -58,7 +58,7 @@ void HealthWatch::Start() {
     is_finished_ = is_surplus;
     is_reading_ = !is_surplus;
   }
-  if (is_surplus) return Finish(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, ""));
+  if (is_surplus) return Finish(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls"));
   Set(CallPhase::kReading);
   StartRead(&request_);
 }
@@ -152,7 +152,8 @@ void HealthService::Drain() {
 
 void HealthService::Check(OpenedCall* opened) const {
   auto* const guarded = new GuardedCall(ledger_, opened);  // ends itself
-  if (!guarded->CheckCalls().ok()) return guarded->End(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, ""));
+  if (!guarded->CheckCalls().ok())
+    return guarded->End(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls"));
   guarded->ReadRequest([this, guarded](const grpc::Status& read) {
     if (!read.ok()) return guarded->End(read);
     if (!IsKnownService(guarded->TakeRequest())) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "daemon/json/item_json.h"
+#include "daemon/json/json_reader.h"
 #include "daemon/json/json_writer.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
@@ -121,7 +122,7 @@ JsonAnswer ErrorAnswer(const absl::Status& error, std::string_view request_id, c
     writer.Member("__type", Cat(row.json_namespace, "#", ApiErrorName(api_error->type)));
     // ConditionalCheckFailedException with an item has the member in capitals.
     const std::string_view text_member = api_error->item.empty() ? row.json_text_member : kCapital;
-    if (!api_error->message.empty()) writer.Member(text_member, api_error->message);
+    if (api_error->message != kNoDocumentText) writer.Member(text_member, api_error->message);
     WriteCancellation(GetCancellationReasons(error), &writer);
     WriteReasons(api_error->type, GetThrottlingReasons(error), &writer);
     if (!api_error->item.empty()) WriteItem(api_error->item, &writer.Key("Item"));

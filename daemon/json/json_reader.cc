@@ -38,8 +38,7 @@ std::string_view TokenOf(element e) {
   }
 }
 
-// This error has no text.
-absl::Status NoDocumentError() { return SerializationError(""); }
+absl::Status NoDocumentError() { return SerializationError(kNoDocumentText); }
 
 absl::Status CollectionError(std::string_view type) {
   return SerializationError(Cat("Unrecognized collection type ", type));

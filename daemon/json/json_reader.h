@@ -32,6 +32,9 @@ class JsonValue {
   alignas(uint64_t) unsigned char bits_[16] = {};
 };
 
+// Text of the error of a text that is no document. Logs have it; the answer of the JSON protocol to it has none.
+inline constexpr std::string_view kNoDocumentText = "The body is no JSON document of a request";
+
 // A parsed document.
 //
 // Cost: one pass over the text. Each thread caches a parser for documents of usual size. The parser of a larger
@@ -45,8 +48,8 @@ class JsonDocument {
   static constexpr size_t kTextBytesMax = size_t{32} << 20;
 
   // `text` must be one JSON text in UTF-8 and is used during the call only. It is not copied if its capacity exceeds
-  // its size by 64 bytes. Errors: SerializationException without a text, also if the document is not an object, too
-  // deep or too large, or has an integer beyond 64 bits or a number beyond the range of a double.
+  // its size by 64 bytes. Errors: SerializationException with kNoDocumentText, also if the document is not an object,
+  // too deep or too large, or has an integer beyond 64 bits or a number beyond the range of a double.
   static absl::StatusOr<JsonDocument> Parse(const std::string& text);
 
   JsonDocument(JsonDocument&&) noexcept;

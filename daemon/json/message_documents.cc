@@ -62,8 +62,9 @@ class MessageReader {
     if (message->GetDescriptor() == api::v1::AttributeValue::descriptor()) {
       std::string wire;
       ARM_RETURN_IF_ERROR(ReadAttributeValue(value, &wire));
-      if (!message->ParseFromString(wire)) return SerializationError("");
-      // A oneof holds the last of several types, and the others are missing in its wire form.
+      // A message holds neither a value that is nested deeper than messages may be, nor several types: a oneof holds
+      // the last of them, and the others are missing in its wire form.
+      if (!message->ParseFromString(wire)) message->Clear();
       if (message->ByteSizeLong() != wire.size()) KeepValue(wire, message);
       return absl::OkStatus();
     }

@@ -16,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "daemon/json/error_json.h"
+#include "daemon/json/json_reader.h"
 #include "daemon/json_front/content_coding.h"
 #include "engine/request_queue.h"
 #include "storage/base/api_error.h"
@@ -193,9 +194,11 @@ JsonAnswer UnknownOperation(const std::string* target, std::string_view request_
 }
 
 // Counted as the client's fault, whatever the status says.
-JsonAnswer NotInflated() { return Plain(500, kNotInflated, SerializationError("")); }
-JsonAnswer NotJson() { return Plain(400, kNotJson, SerializationError("")); }
-JsonAnswer Unavailable() { return Plain(503, kUnavailable, ServiceUnavailableError("")); }
+JsonAnswer NotInflated() { return Plain(500, kNotInflated, SerializationError("The body could not be inflated")); }
+JsonAnswer NotJson() { return Plain(400, kNotJson, SerializationError(kNoDocumentText)); }
+JsonAnswer Unavailable() {
+  return Plain(503, kUnavailable, ServiceUnavailableError("The server is overloaded or stopping"));
+}
 
 }  // namespace
 
@@ -321,7 +324,7 @@ void JsonFront::InflateBody(Admitted admitted, Exchange exchange, ContentCoding 
       case InflateResult::kNoRoom:
         return Finish(std::move(work->exchange), Unavailable());
       case InflateResult::kTooLarge:
-        work->exchange.counted.Finish(SerializationError(""), work->exchange.request_id);
+        work->exchange.counted.Finish(SerializationError("The inflated body is too large"), work->exchange.request_id);
         return std::move(work->exchange.done)(Refuse(413));
     }
     if (body.empty()) return Finish(std::move(work->exchange), NotInflated());

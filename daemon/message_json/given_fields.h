@@ -29,7 +29,7 @@ void KeepText(int number, std::string_view text, Message* message);  // an unkno
 void KeepInteger(int number, int64_t value, Message* message);       // an integer beyond 32 bits
 // Keeps the value of a oneof's field before another field of the oneof is set, because JSON can hold both.
 void KeepMember(int number, Message* message);
-// Keeps the wire form of an AttributeValue that has several types, of which its message holds the last.
+// Keeps the wire form of an AttributeValue that its message cannot hold: one with several types, or too many levels.
 void KeepValue(std::string_view wire, Message* message);
 // Clears the field and the value kept for it.
 void Forget(int number, Message* message);

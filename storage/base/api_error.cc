@@ -1,5 +1,6 @@
 #include "storage/base/api_error.h"
 
+#include <cassert>
 #include <charconv>
 #include <iterator>
 #include <string>
@@ -106,7 +107,9 @@ std::string_view ApiErrorName(ApiErrorType type) {
 }
 
 absl::Status MakeApiError(ApiErrorType type, std::string_view text) {
-  absl::Status status(FindType(type)->code, Av(text));
+  // Whoever gets an error learns why. Tests end here, a release names the exception at least.
+  assert(!text.empty());
+  absl::Status status(FindType(type)->code, Av(text.empty() ? ApiErrorName(type) : text));
   status.SetPayload(kTypeUrl, absl::Cord(std::string(1, static_cast<char>(type))));
   return status;
 }

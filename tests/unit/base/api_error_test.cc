@@ -95,4 +95,11 @@ TEST(StatusMacros, ContextKeepsCodeAndPayload) {
   EXPECT_TRUE(WithContext(absl::OkStatus(), "index 3").ok());
 }
 
+TEST(ApiErrorDeathTest, NoErrorIsWithoutAText) {
+  // With assertions it ends the test; a release names the exception.
+  absl::Status error;
+  EXPECT_DEBUG_DEATH(error = ValidationError(""), "text");
+  EXPECT_NE(GetApiError(MakeApiError(ApiErrorType::kValidation, "x"))->message, "");
+}
+
 }  // namespace armature::api_error_test

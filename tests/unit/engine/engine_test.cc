@@ -178,7 +178,7 @@ TEST_F(EngineTest, GivesUpWaitingForALockAtTheDeadline) {
   RequestContext context;
   context.deadline = Deadline::After(absl::Milliseconds(20));
   EXPECT_EQ(ErrorNameOf(engine_.Put(WriteTo(kTable, PlainItem("a", "1")), context).status()),
-            ErrorNameOf(DeadlineExceededError("")));
+            ErrorNameOf(DeadlineExceededError("m")));
   const absl::Status held = LetGo(holder.get());
   EXPECT_TRUE(held.ok()) << held;
   EXPECT_EQ(GetThing("a"), "pk=S:a sk=N:1 x=S:holder ");
@@ -198,7 +198,7 @@ TEST_F(EngineTest, ADeadlineIsATimeAndNoTimeOfDay) {
   moment.deadline = Deadline::After(absl::Milliseconds(20));
   const test::WallClockSet set_back(-absl::Hours(1));
   EXPECT_EQ(ErrorNameOf(engine_.Put(WriteTo(kTable, PlainItem("a", "1")), moment).status()),
-            ErrorNameOf(DeadlineExceededError("")));
+            ErrorNameOf(DeadlineExceededError("m")));
   EXPECT_TRUE(LetGo(holder.get()).ok());
 }
 
@@ -209,7 +209,7 @@ TEST_F(EngineTest, ForgetsAWriteWhoseClientLeftWhileItWaited) {
   Answer<WriteResult> answer;
   engine_->PutItem(context, WriteTo(kTable, PlainItem("a", "1")), answer.Catch());
   ASSERT_TRUE(LetGo(holder.get()).ok());
-  EXPECT_EQ(ErrorNameOf(answer.Take().status()), ErrorNameOf(CancelledError("")));
+  EXPECT_EQ(ErrorNameOf(answer.Take().status()), ErrorNameOf(CancelledError("m")));
   EXPECT_EQ(GetThing("a"), "pk=S:a sk=N:1 x=S:holder ");
 }
 
@@ -231,7 +231,7 @@ TEST_F(EngineTest, RefusesToWaitForASequenceThatIsNoneOfIts) {
   request.index_name = "by_number";
   request.at_least_sequence = uint64_t{1} << 60;
   // There is no deadline: the scan would wait for ever, and the table could not be deleted.
-  EXPECT_EQ(ErrorNameOf(engine_.Scan(request, RequestContext()).status()), ErrorNameOf(ValidationError("")));
+  EXPECT_EQ(ErrorNameOf(engine_.Scan(request, RequestContext()).status()), ErrorNameOf(ValidationError("m")));
 }
 
 // A small page is first read from memory. If it turns out to need the disk, rows found so far must not be returned

@@ -8,6 +8,7 @@
 
 #include "armature/version.h"
 #include "daemon/json/error_json.h"
+#include "daemon/json/json_reader.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "tests/unit/codec/codec_test_util.h"
@@ -38,7 +39,7 @@ TEST(ErrorAnswer, EachExceptionHasItsNamespaceAndMember) {
       {ValidationError("a \"b\"\n"), 400,
        R"({"__type":"com.amazon.coral.validate#ValidationException","message":"a \"b\"\n"})"},
       {SerializationError("m"), 400, R"({"__type":"com.amazon.coral.service#SerializationException","Message":"m"})"},
-      {SerializationError(""), 400, R"({"__type":"com.amazon.coral.service#SerializationException"})"},
+      {SerializationError(kNoDocumentText), 400, R"({"__type":"com.amazon.coral.service#SerializationException"})"},
       {ResourceNotFoundError("m"), 400,
        R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"m"})"},
       {ThrottlingError("m", 5), 400,
@@ -55,7 +56,8 @@ TEST(ErrorAnswer, EachExceptionHasItsNamespaceAndMember) {
        R"({"__type":"com.amazonaws.dynamodb.v20120810#BackupInUseException","message":"m"})"},
       {TableAlreadyExistsError("m"), 400,
        R"({"__type":"com.amazonaws.dynamodb.v20120810#TableAlreadyExistsException","message":"m"})"},
-      {UnknownOperationError(""), 400, R"({"__type":"com.amazon.coral.service#UnknownOperationException"})"},
+      {UnknownOperationError("m"), 400,
+       R"({"__type":"com.amazon.coral.service#UnknownOperationException","message":"m"})"},
       {AccessDeniedError("u", "a", "r"), 400,
        R"({"__type":"com.amazon.coral.service#AccessDeniedException",)"
        R"("Message":"User: u is not authorized to perform: a on resource: r"})"},

@@ -32,7 +32,7 @@ TEST(RequestStats, CountsByFrontOperationAndResult) {
   stats.Begin(Front::kHttp, "NoSuchOperation").Finish(absl::OkStatus(), "");
   const size_t get = NumberOf("GetItem");
   EXPECT_EQ(stats.finished(Front::kGrpc, get, ResultOf(absl::OkStatus())), 1u);
-  EXPECT_EQ(stats.finished(Front::kGrpc, get, ResultOf(ResourceNotFoundError(""))), 1u);
+  EXPECT_EQ(stats.finished(Front::kGrpc, get, ResultOf(ResourceNotFoundError("m"))), 1u);
   EXPECT_EQ(stats.finished(Front::kHttp, get, ResultOf(absl::OkStatus())), 1u);
   EXPECT_EQ(stats.finished(Front::kHttp, NumberOf("other"), ResultOf(absl::OkStatus())), 1u);
   EXPECT_EQ(stats.finished(Front::kGrpc, NumberOf("PutItem"), ResultOf(absl::OkStatus())), 0u);
