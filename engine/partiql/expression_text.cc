@@ -1,5 +1,6 @@
 #include "engine/partiql/expression_text.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -92,6 +93,15 @@ void ExpressionText::FillPlaceholders(ExpressionParameters* to) const {
     model::AppendBytesField(2, value, &entry);
     model::AppendBytesField(1, entry, &wire);
   }
+}
+
+bool HasPlainOperands(const Condition& condition) {
+  if (!condition.children.empty()) {
+    return std::all_of(condition.children.begin(), condition.children.end(), HasPlainOperands);
+  }
+  return condition.kind == Condition::Kind::kComparison &&
+         (condition.comparator == "=" || condition.comparator == "<>") &&
+         condition.operands[0].kind == Operand::Kind::kPath && condition.operands[1].kind == Operand::Kind::kValue;
 }
 
 }  // namespace armature::engine::partiql

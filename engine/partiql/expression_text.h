@@ -36,6 +36,9 @@ class ExpressionText {
   std::map<std::string, std::string> values_;  // placeholder by value
 };
 
+// True if all that `condition` does is to compare paths with values for equality, so that no operand can be wrong.
+bool HasPlainOperands(const Condition& condition);
+
 }  // namespace armature::engine::partiql
 
 #endif  // ARMATURE_ENGINE_PARTIQL_EXPRESSION_TEXT_H_

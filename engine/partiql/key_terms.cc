@@ -8,6 +8,7 @@
 #include "engine/expr/key_condition.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 #include "storage/codec/key_codec.h"
 #include "storage/model/item_view.h"
 
@@ -168,6 +169,7 @@ absl::Status CheckSizes(const KeyTerms& terms) {
 absl::Status CheckValue(const model::KeyAttribute& attribute, const std::string& value) {
   const std::optional<model::ValueView> view = model::ValueView::FromWire(value);
   if (!view.has_value()) return ValidationError("The value of a key attribute cannot be read");
+  ARM_RETURN_IF_ERROR(CheckKeyType(attribute, *view));
   return expr::CheckKeyValue(attribute, *view);
 }
 
@@ -185,11 +187,6 @@ std::vector<const Condition*> Disjuncts(const Condition& condition) {
   return terms;
 }
 
-bool ContainsOr(const Condition& condition) {
-  return condition.kind == Condition::Kind::kOr ||
-         std::any_of(condition.children.begin(), condition.children.end(), ContainsOr);
-}
-
 const std::string* EqualityOn(const Condition& term, const std::string& attribute) {
   if (term.kind != Condition::Kind::kComparison || term.comparator != "=") return nullptr;
   const std::vector<Operand>& operands = term.operands;
@@ -204,8 +201,21 @@ const std::string* OnlyValueOn(const Condition& term, const std::string& attribu
   return EqualityOn(term, attribute);
 }
 
-bool IsKeyConditionOn(const Condition& term, const std::string& attribute) {
-  return EqualityOn(term, attribute) != nullptr || IsRangeOn(term, attribute);
+absl::Status KeyTypeError(std::string_view attribute) {
+  return ValidationError(
+      Cat("Key attribute's data type should match its data type in table's schema: Key ", attribute));
+}
+
+absl::Status CheckKeyType(const model::KeyAttribute& attribute, const model::ValueView& value) {
+  switch (value.type()) {
+    case model::ValueType::kString:
+    case model::ValueType::kNumber:
+    case model::ValueType::kBinary:
+      return value.type() == model::ToValueType(attribute.type) ? absl::OkStatus() : KeyTypeError(attribute.name);
+    default:
+      return ValidationError(Cat("Key value must be of type S, N, or B. Key name: ", attribute.name,
+                                 ", Key type: ", model::ValueTypeName(value.type())));
+  }
 }
 
 bool ListsValuesOf(const std::string& attribute, const Condition& term) {
@@ -214,7 +224,7 @@ bool ListsValuesOf(const std::string& attribute, const Condition& term) {
 
 bool SelectsBy(const std::vector<model::KeyAttribute>& attributes, const Condition& term) {
   return std::any_of(attributes.begin(), attributes.end(), [&term](const model::KeyAttribute& attribute) {
-    return IsKeyConditionOn(term, attribute.name) || ListOn(term, attribute.name) != nullptr;
+    return ListsValuesOf(attribute.name, term) || IsRangeOn(term, attribute.name);
   });
 }
 

@@ -5,11 +5,13 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/partiql/statement.h"
+#include "storage/model/item_view.h"
 #include "storage/model/key_schema.h"
 
 namespace armature::engine::partiql {
@@ -18,14 +20,11 @@ namespace armature::engine::partiql {
 std::vector<const Condition*> Conjuncts(const Condition& condition);
 // The same for a disjunction.
 std::vector<const Condition*> Disjuncts(const Condition& condition);
-bool ContainsOr(const Condition& condition);
 
 // The value that `term` wants the attribute to equal; null if it is another condition.
 const std::string* EqualityOn(const Condition& term, const std::string& attribute);
 // The same for `attribute` = value and `attribute` IN (value).
 const std::string* OnlyValueOn(const Condition& term, const std::string& attribute);
-// True if `term` compares the attribute with values, other than by <> and IN.
-bool IsKeyConditionOn(const Condition& term, const std::string& attribute);
 
 // A condition on a sort attribute.
 struct SortTerm {
@@ -55,6 +54,9 @@ struct KeyReads {
 inline constexpr size_t kReadsMax = 50;
 absl::Status TooManyReadsError();
 absl::Status OverlapError();
+absl::Status KeyTypeError(std::string_view attribute);
+// Errors: ValidationException for a value of another type than the attribute.
+absl::Status CheckKeyType(const model::KeyAttribute& attribute, const model::ValueView& value);
 
 // Decomposes `terms`. Lists of values of partition attributes, and of sort attributes behind equalities, make a read
 // for each combination of their values. Errors: ValidationException for more than kReadsMax reads, which are not made,

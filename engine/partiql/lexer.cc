@@ -1,7 +1,10 @@
 #include "engine/partiql/lexer.h"
 
 #include <algorithm>
+#include <cassert>
+#include <cstdlib>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -257,6 +260,11 @@ static_assert(std::is_sorted(std::begin(kKeywords), std::end(kKeywords)));
 
 bool BeginsWord(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
 bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); }
+// True for a byte inside a character of UTF-8.
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+size_t Characters(std::string_view text) {
+  return text.size() - static_cast<size_t>(std::count_if(text.begin(), text.end(), IsContinuation));
+}
 
 class Scanner {
  public:
@@ -278,18 +286,24 @@ class Scanner {
   void Advance() {
     if (text_[at_] == '\n') {
       ++line_;
-      line_begin_ = at_ + 1;
+      column_ = 1;
+    } else if (!IsContinuation(text_[at_])) {
+      ++column_;
     }
     ++at_;
   }
+  Position Here(size_t length = 0) const { return {line_, column_, length}; }
 
   absl::Status SkipBlanks() {
     while (!AtEnd()) {
       if (Peek() == '-' && Peek(1) == '-') {
         while (!AtEnd() && Peek() != '\n') Advance();
       } else if (Peek() == '/' && Peek(1) == '*') {
+        const Position begin = Here(2);
+        Advance();
+        Advance();
         while (!AtEnd() && !(Peek() == '*' && Peek(1) == '/')) Advance();
-        if (AtEnd()) return MalformedError("");
+        if (AtEnd()) return MalformedError(Cat("Unterminated comment at ", Printed(begin)));
         Advance();
         Advance();
       } else if (absl::ascii_isspace(static_cast<unsigned char>(Peek()))) {
@@ -304,7 +318,7 @@ class Scanner {
   absl::StatusOr<Token> Next() {
     const size_t begin = at_;
     Token token;
-    token.position = {line_, at_ - line_begin_ + 1, 0};
+    token.position = Here(1);
     const char c = Peek();
     if (AtEnd()) return token;
     if (BeginsWord(c)) {
@@ -313,20 +327,20 @@ class Scanner {
       token.text = std::string(text_.substr(begin, at_ - begin));
     } else if (c == '"' || c == '\'') {
       token.kind = c == '"' ? TokenKind::kName : TokenKind::kString;
-      ARM_RETURN_IF_ERROR(ReadQuoted(c, &token.text));
+      ARM_RETURN_IF_ERROR(ReadQuoted(c, token.position, &token.text));
       if (c == '"' && token.text.empty()) return MalformedError("Path component cannot be an empty string");
     } else if (IsDigit(c) || (c == '.' && IsDigit(Peek(1)))) {
       token.kind = TokenKind::kNumber;
-      ARM_RETURN_IF_ERROR(ReadNumber(&token.text));
+      ARM_RETURN_IF_ERROR(ReadNumber(token.position, &token.text));
     } else {
       token.kind = TokenKind::kSymbol;
       ARM_RETURN_IF_ERROR(ReadSymbol(&token.text));
     }
-    token.position.length = at_ - begin;
+    token.position.length = Characters(text_.substr(begin, at_ - begin));
     return token;
   }
 
-  absl::Status ReadQuoted(char quote, std::string* to) {
+  absl::Status ReadQuoted(char quote, const Position& begin, std::string* to) {
     Advance();
     while (!AtEnd()) {
       if (Peek() == quote && Peek(1) != quote) {
@@ -337,10 +351,14 @@ class Scanner {
       to->push_back(Peek());
       Advance();
     }
-    return MalformedError("");
+    const std::string_view what =
+        quote == '"' ? "Unterminated quoted identifier at " : "Unterminated string literal at ";
+    return MalformedError(Cat(what, Printed(begin)));
   }
 
-  absl::Status ReadNumber(std::string* to) {
+  // A number that the decimals of the service cannot hold is no token: neither its exponent nor its scale, the digits
+  // behind the point less the exponent, may exceed 32 bits.
+  absl::Status ReadNumber(const Position& begin, std::string* to) {
     if (Peek() == '.') to->push_back('0');
     const auto digits = [&] {
       while (IsDigit(Peek())) {
@@ -349,14 +367,21 @@ class Scanner {
       }
     };
     digits();
+    int64_t fraction_digits = 0;
     if (Peek() == '.') {
       Advance();
       if (IsDigit(Peek())) to->push_back('.');
+      const size_t point = to->size();
       digits();
+      fraction_digits = static_cast<int64_t>(to->size() - point);
     }
     if (Peek() != 'e' && Peek() != 'E') return absl::OkStatus();
     const size_t signs = Peek(1) == '+' || Peek(1) == '-' ? 1 : 0;
-    if (!IsDigit(Peek(1 + signs))) return absl::OkStatus();
+    const char first = Peek(1 + signs);
+    if (!IsDigit(first)) {
+      return BeginsWord(first) ? absl::OkStatus()
+                               : MalformedError(Cat("Exponent without digits in the number at ", Printed(begin)));
+    }
     const size_t exponent = to->size() + 1;
     for (size_t i = 0; i < 1 + signs; ++i) {
       to->push_back(Peek());
@@ -365,7 +390,9 @@ class Scanner {
     digits();
     int32_t value = 0;
     const std::string_view written = std::string_view(*to).substr(exponent);
-    return absl::SimpleAtoi(Av(written), &value) ? absl::OkStatus() : MalformedError("");
+    const bool fits = absl::SimpleAtoi(Av(written), &value) &&
+                      std::abs(fraction_digits - int64_t{value}) <= std::numeric_limits<int32_t>::max();
+    return fits ? absl::OkStatus() : MalformedError(Cat("Exponent out of range in the number at ", Printed(begin)));
   }
 
   absl::Status ReadSymbol(std::string* to) {
@@ -374,10 +401,12 @@ class Scanner {
     if (std::find(std::begin(kPairs), std::end(kPairs), two) != std::end(kPairs)) {
       *to = std::string(two);
       Advance();
-    } else if (std::string_view("()[]{}.,:?*+-=<>").find(Peek()) != std::string_view::npos) {
+    } else if (std::string_view("()[]{}.,:;?*+-=<>").find(Peek()) != std::string_view::npos) {
       *to = std::string(1, Peek());
     } else {
-      return MalformedError("");
+      size_t end = at_ + 1;
+      while (end < text_.size() && IsContinuation(text_[end])) ++end;
+      return MalformedError(Cat("Unexpected character '", text_.substr(at_, end - at_), "' at ", Printed(Here(1))));
     }
     Advance();
     return absl::OkStatus();
@@ -386,7 +415,7 @@ class Scanner {
   const std::string_view text_;
   size_t at_ = 0;
   size_t line_ = 1;
-  size_t line_begin_ = 0;
+  size_t column_ = 1;
 };
 
 }  // namespace
@@ -403,6 +432,7 @@ bool IsKeyword(std::string_view word) {
 bool SameWord(std::string_view a, std::string_view b) { return absl::EqualsIgnoreCase(Av(a), Av(b)); }
 
 absl::Status MalformedError(std::string_view detail) {
+  assert(!detail.empty());
   return ValidationError(Cat("Statement wasn't well formed, can't be processed: ", detail));
 }
 

@@ -14,7 +14,7 @@
 
 namespace armature::engine::partiql {
 
-// Place of a token: line and column from 1, length in bytes.
+// Place of a token: line and column from 1, length; both in characters.
 struct Position {
   size_t line = 1;
   size_t column = 1;
@@ -30,7 +30,7 @@ enum class TokenKind : uint8_t {
   kName,    // a name in double quotes, without them
   kString,  // a text in single quotes, without them
   kNumber,  // with a leading digit
-  kSymbol,  // one of ( ) [ ] { } << >> . , : ? * + - = <> != < <= > >=
+  kSymbol,  // one of ( ) [ ] { } << >> . , : ; ? * + - = <> != < <= > >=
 };
 
 struct Token {
@@ -50,7 +50,8 @@ bool IsKeyword(std::string_view word);
 // Equality without regard to the case of ASCII letters.
 bool SameWord(std::string_view a, std::string_view b);
 
-// ValidationException for a statement that is not of the grammar.
+// ValidationException for a statement that is not of the grammar. `detail`: why; never empty, so that whoever wrote the
+// statement learns it.
 absl::Status MalformedError(std::string_view detail);
 
 }  // namespace armature::engine::partiql

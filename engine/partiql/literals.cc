@@ -4,13 +4,16 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "engine/partiql/statement.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/codec/item_codec.h"
+#include "storage/model/constraint_list.h"
 #include "storage/model/item_view.h"
+#include "storage/model/number.h"
 #include "storage/model/wire.h"
 
 namespace armature::engine::partiql {
@@ -29,6 +32,11 @@ std::string FlagValue(ValueType type, bool value) {
           static_cast<char>(value ? 1 : 0)};
 }
 
+constexpr char kBagRefusal[] = "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags";
+constexpr char kNestingRefusal[] = "Nesting Levels have exceeded supported limits";
+// A value this many levels inside the value that it is part of is refused.
+constexpr int kLiteralDepthMax = 32;
+
 // The place of a value in a literal, which errors name. It is written for errors only: each of a thousand values may
 // lie in maps with long names.
 struct LiteralPlace {
@@ -42,123 +50,232 @@ struct LiteralPlace {
   }
 };
 
-// Reads values inside a literal.
+// Reads values inside a literal. `depth` is the distance of a value from the whole one.
 class LiteralReader {
  public:
-  // `parameters_depth`: the level at which values may be parameters.
-  LiteralReader(TokenReader* tokens, Parameters* parameters, int parameters_depth)
-      : tokens_(tokens), parameters_(parameters), parameters_depth_(parameters_depth) {}
+  LiteralReader(TokenReader* tokens, StatementContext* context) : tokens_(tokens), context_(context) {}
 
-  absl::StatusOr<std::string> ReadValue(const LiteralPlace& path, int depth) {
-    if (depth > kDepthMax) return ValidationError("Nesting Levels have exceeded supported limits");
+  absl::StatusOr<std::string> ReadValue(const LiteralPlace& place, int depth) {
+    if (depth == kLiteralDepthMax) Refuse(Cat(kNestingRefusal, " under ", place.Text()));
+    if (depth > kDepthMax) return context_->refusals.First();
     const Token& token = tokens_->Peek();
     if (token.kind == TokenKind::kString) return TypedValue(ValueType::kString, tokens_->Take().text);
-    if (token.kind == TokenKind::kNumber) return ReadNumber("", path);
-    if (tokens_->IsSymbol("-") && tokens_->Peek(1).kind == TokenKind::kNumber) {
-      tokens_->Take();
-      return ReadNumber("-", path);
+    if (token.kind == TokenKind::kNumber || tokens_->IsSymbol("-") || tokens_->IsSymbol("+")) {
+      ARM_ASSIGN_OR_RETURN(const Numeral number, ReadNumber(place));
+      return TypedValue(ValueType::kNumber, number.text);
     }
+    if (token.kind == TokenKind::kWord && tokens_->IsSymbol("(", 1)) return ReadCall(place, depth);
     if (tokens_->TryWord("TRUE")) return FlagValue(ValueType::kBool, true);
     if (tokens_->TryWord("FALSE")) return FlagValue(ValueType::kBool, false);
     if (tokens_->TryWord("NULL")) return FlagValue(ValueType::kNull, true);
-    if (tokens_->TrySymbol("?")) {
-      if (depth == parameters_depth_) return TakeParameter();
-      return ValidationError(Cat("Parameters are not supported within a literal under ", path.Text()));
-    }
-    if (tokens_->IsSymbol("[")) return ReadList(path, depth);
-    if (tokens_->IsSymbol("<<")) return ReadSet(path, depth);
+    if (tokens_->IsSymbol("?")) return ReadParameter(place, depth);
+    if (tokens_->IsSymbol("[")) return ReadList(place, depth);
+    if (tokens_->IsSymbol("<<")) return ReadSet(place);
     if (tokens_->IsSymbol("{")) {
-      ARM_ASSIGN_OR_RETURN(const std::string entries, ReadMap(path, depth));
+      ARM_ASSIGN_OR_RETURN(const std::string entries, ReadMap(&place, depth));
       return TypedValue(ValueType::kMap, entries);
     }
     return tokens_->Unexpected();
   }
 
-  absl::StatusOr<std::string> ReadMap(const LiteralPlace& path, int depth) {
+  // The entries of an item. Each of them is a whole value.
+  absl::StatusOr<std::string> ReadItem() { return ReadMap(nullptr, -1); }
+
+ private:
+  struct Numeral {
+    std::string text;
+    Position position;
+  };
+
+  void Refuse(std::string_view text) { context_->refusals.Note(ValidationError(text)); }
+
+  // Error unless the next token ends an element.
+  absl::Status CheckSeparator(std::string_view end, std::string_view name) const {
+    if (tokens_->AtEnd() || tokens_->IsSymbol(",") || tokens_->IsSymbol(end)) return absl::OkStatus();
+    return MalformedError(Cat("Expected ", name));
+  }
+
+  absl::StatusOr<std::string> ReadMap(const LiteralPlace* map, int depth) {
     ARM_RETURN_IF_ERROR(tokens_->TakeSymbol("{"));
     std::string entries;
     if (tokens_->TrySymbol("}")) return entries;
     do {
       if (tokens_->Peek().kind != TokenKind::kString) return tokens_->Unexpected();
       const std::string name = tokens_->Take().text;
+      if (name.empty()) Refuse("Path component cannot be an empty string");
       ARM_RETURN_IF_ERROR(tokens_->TakeSymbol(":"));
-      ARM_ASSIGN_OR_RETURN(const std::string value, ReadValue({&path, name, std::nullopt}, depth + 1));
+      const LiteralPlace place = map == nullptr ? LiteralPlace() : LiteralPlace{map, name, std::nullopt};
+      ARM_ASSIGN_OR_RETURN(const std::string value, ReadValue(place, depth + 1));
       std::string entry;
       model::AppendBytesField(1, name, &entry);
       model::AppendBytesField(2, value, &entry);
       model::AppendBytesField(1, entry, &entries);
+      ARM_RETURN_IF_ERROR(CheckSeparator("}", "RIGHT_CURLY"));
     } while (tokens_->TrySymbol(","));
     ARM_RETURN_IF_ERROR(tokens_->TakeSymbol("}"));
     return entries;
   }
 
- private:
-  absl::StatusOr<std::string> ReadNumber(std::string_view sign, const LiteralPlace& path) {
-    const std::string wire = TypedValue(ValueType::kNumber, Cat(sign, tokens_->Take().text));
-    absl::StatusOr<std::string> canonical = codec::CanonicalizeValue(wire);
-    if (const std::optional<ApiError> error = GetApiError(canonical.status()); error.has_value()) {
-      return ValidationError(Cat(error->message, " under ", path.Text()));
+  // A number behind any number of signs.
+  absl::StatusOr<Numeral> ReadNumber(const LiteralPlace& place) {
+    Numeral number;
+    number.position = tokens_->Peek().position;
+    bool negative = false;
+    while (tokens_->IsSymbol("-") || tokens_->IsSymbol("+")) negative ^= tokens_->Take().text == "-";
+    const Token token = tokens_->Peek();
+    if (token.kind != TokenKind::kNumber) return MalformedError("Unexpected term");
+    tokens_->Take();
+    if (token.position.line == number.position.line) {
+      number.position.length = token.position.column + token.position.length - number.position.column;
     }
-    return canonical;
+    number.text = Cat(negative ? "-" : "", token.text);
+    const absl::Status valid = model::Number::ParseScaled(number.text).status();
+    if (const std::optional<ApiError> error = GetApiError(valid); error.has_value()) {
+      Refuse(Cat(error->message, " under ", place.Text()));
+      number.text = "0";
+    }
+    return number;
   }
 
-  absl::StatusOr<std::string> TakeParameter() {
-    const size_t number = parameters_->used++;
+  // A call is no value.
+  absl::StatusOr<std::string> ReadCall(const LiteralPlace& place, int depth) {
+    const Token name = tokens_->Peek();
+    const std::string shown = depth == 0 ? absl::AsciiStrToLower(name.text) : "Call";
+    Refuse(Cat("Unsupported data type: ", shown, " under key ", place.Text(), " at ", Printed(name.position)));
+    ARM_RETURN_IF_ERROR(SkipCall(tokens_));
+    return FlagValue(ValueType::kNull, true);
+  }
+
+  // A parameter stands for a whole value, and for no part of one.
+  absl::StatusOr<std::string> ReadParameter(const LiteralPlace& place, int depth) {
+    const Position position = tokens_->Take().position;
+    const size_t number = context_->parameters_used++;
+    if (depth > 0) Refuse(ParameterRefusal(place, position));
     // The number of parameters is checked behind the statement, where it is known.
-    if (number >= parameters_->values->size()) return FlagValue(ValueType::kNull, true);
-    return codec::CanonicalizeValue((*parameters_->values)[number]);
+    return number < context_->parameters->size() ? (*context_->parameters)[number] : FlagValue(ValueType::kNull, true);
   }
 
-  absl::StatusOr<std::string> ReadList(const LiteralPlace& path, int depth) {
+  static std::string ParameterRefusal(const LiteralPlace& place, const Position& position) {
+    return Cat("Unsupported data type: Parameter under key ", place.Text(), " at ", Printed(position));
+  }
+
+  absl::StatusOr<std::string> ReadList(const LiteralPlace& place, int depth) {
     tokens_->Take();
     std::string elements;
     if (!tokens_->TrySymbol("]")) {
       size_t index = 0;
       do {
-        ARM_ASSIGN_OR_RETURN(const std::string value, ReadValue({&path, {}, index++}, depth + 1));
+        ARM_ASSIGN_OR_RETURN(const std::string value, ReadValue({&place, {}, index++}, depth + 1));
         model::AppendBytesField(model::kElementsField, value, &elements);
+        ARM_RETURN_IF_ERROR(CheckSeparator("]", "RIGHT_BRACKET"));
       } while (tokens_->TrySymbol(","));
       ARM_RETURN_IF_ERROR(tokens_->TakeSymbol("]"));
     }
     return TypedValue(ValueType::kList, elements);
   }
 
-  // A set has the type of its first element.
-  absl::StatusOr<std::string> ReadSet(const LiteralPlace& path, int depth) {
+  // A member of a set, and what is wrong with it beside other members: it is refused behind the first one, in the words
+  // for its kind if it has some.
+  struct Member {
+    enum class Kind : uint8_t { kString, kNumber, kNull, kParameter, kOther };
+    Kind kind = Kind::kOther;
+    std::string text;
+    Position position;
+  };
+
+  absl::StatusOr<Member> ReadMember(const LiteralPlace& place) {
+    Member member;
+    member.position = tokens_->Peek().position;
+    if (tokens_->Peek().kind == TokenKind::kString) {
+      member.kind = Member::Kind::kString;
+      member.text = tokens_->Take().text;
+    } else if (tokens_->Peek().kind == TokenKind::kNumber || tokens_->IsSymbol("-") || tokens_->IsSymbol("+")) {
+      ARM_ASSIGN_OR_RETURN(Numeral number, ReadNumber(place));
+      member = {Member::Kind::kNumber, std::move(number.text), number.position};
+    } else if (tokens_->TryWord("NULL")) {
+      member.kind = Member::Kind::kNull;
+    } else if (tokens_->TrySymbol("?")) {
+      ++context_->parameters_used;
+      member.kind = Member::Kind::kParameter;
+    } else if (IsName(tokens_->Peek()) && !tokens_->IsSymbol("(", 1)) {
+      ARM_RETURN_IF_ERROR(ReadPath(tokens_).status());
+    } else {
+      // Its own faults come before those of the set.
+      ARM_RETURN_IF_ERROR(ReadValue(place, 1).status());
+    }
+    return member;
+  }
+
+  void RefuseMember(const Member& first, const Member& member, const LiteralPlace& place) {
+    const bool is_first = &first == &member;
+    if (member.kind == Member::Kind::kParameter && !is_first) {
+      Refuse(ParameterRefusal(place, member.position));
+    } else if (first.kind == Member::Kind::kNumber && member.kind == Member::Kind::kNull) {
+      Refuse(Cat("One or more parameter values were invalid: Numeric sets may not contain null under ", place.Text()));
+    } else if (first.kind == Member::Kind::kNumber) {
+      Refuse(kBagRefusal);
+    } else {
+      Refuse(Cat(kBagRefusal, " at ", Printed(member.position)));
+    }
+  }
+
+  absl::StatusOr<std::string> ReadSet(const LiteralPlace& place) {
     tokens_->Take();
-    if (tokens_->TrySymbol(">>")) return ValidationError("Empty bags are not supported");
-    std::string elements;
-    std::optional<uint32_t> type;
+    if (tokens_->TrySymbol(">>")) {
+      Refuse("Empty bags are not supported");
+      return FlagValue(ValueType::kNull, true);
+    }
+    std::vector<Member> members;
     do {
-      ARM_ASSIGN_OR_RETURN(const std::string value, ReadValue(path, depth + 1));
-      std::string_view rest = value;
-      model::WireField field;
-      const bool is_scalar = model::TakeField(&rest, &field) && field.type == model::WireType::kBytes &&
-                             field.number <= static_cast<uint32_t>(ValueType::kBinary);
-      if (!is_scalar || (type.has_value() && *type != field.number)) {
-        return ValidationError("Bags may only contain strings, numbers or binary values, all of one type");
-      }
-      type = field.number;
-      model::AppendBytesField(model::kElementsField, field.bytes, &elements);
+      ARM_ASSIGN_OR_RETURN(Member member, ReadMember(place));
+      members.push_back(std::move(member));
+      ARM_RETURN_IF_ERROR(CheckSeparator(">>", "RIGHT_DOUBLE_ANGLE_BRACKET"));
     } while (tokens_->TrySymbol(","));
     ARM_RETURN_IF_ERROR(tokens_->TakeSymbol(">>"));
-    constexpr uint32_t kSetDistance =
-        static_cast<uint32_t>(ValueType::kStringSet) - static_cast<uint32_t>(ValueType::kString);
-    return codec::CanonicalizeValue(TypedValue(static_cast<ValueType>(*type + kSetDistance), elements));
+    return SetOf(members, place);
+  }
+
+  // A set has the kind of its first member.
+  absl::StatusOr<std::string> SetOf(const std::vector<Member>& members, const LiteralPlace& place) {
+    const Member::Kind kind = members.front().kind;
+    const bool are_numbers = kind == Member::Kind::kNumber;
+    std::string elements;
+    std::vector<std::string> texts;
+    for (const Member& member : members) {
+      if (member.kind != kind || (kind != Member::Kind::kString && !are_numbers)) {
+        RefuseMember(members.front(), member, place);
+        return FlagValue(ValueType::kNull, true);
+      }
+      model::AppendBytesField(model::kElementsField, member.text, &elements);
+      texts.push_back(member.text);
+    }
+    std::string wire = TypedValue(are_numbers ? ValueType::kNumberSet : ValueType::kStringSet, elements);
+    const absl::Status valid = codec::CanonicalizeValue(wire).status();
+    if (const std::optional<ApiError> error = GetApiError(valid); error.has_value()) {
+      // Only numbers that repeat each other are named as written, with their place.
+      Refuse(are_numbers ? Cat("One or more parameter values were invalid: Input collection ",
+                               model::PrintedList(texts), " contains duplicates! under ", place.Text())
+                         : error->message);
+    }
+    return wire;
   }
 
   TokenReader* const tokens_;
-  Parameters* const parameters_;
-  const int parameters_depth_;
+  StatementContext* const context_;
 };
 
 absl::StatusOr<expr::PathElement> ReadIndex(TokenReader* tokens) {
   tokens->Take();
   expr::PathElement element;
   element.kind = expr::PathElement::Kind::kIndex;
+  const Position begin = tokens->Peek().position;
+  bool negative = false;
+  while (tokens->IsSymbol("-") || tokens->IsSymbol("+")) negative ^= tokens->Take().text == "-";
   const Token number = tokens->Take();
-  if (number.kind != TokenKind::kNumber || !absl::SimpleAtoi(number.text, &element.index)) {
-    return MalformedError(Cat("Unexpected path component at ", Printed(number.position)));
+  const bool has_leading_zero = number.text.size() > 1 && number.text[0] == '0';
+  if (number.kind != TokenKind::kNumber || has_leading_zero || !absl::SimpleAtoi(number.text, &element.index) ||
+      (negative && element.index != 0)) {
+    return MalformedError(Cat("Unexpected path component at ", Printed(begin)));
   }
   ARM_RETURN_IF_ERROR(tokens->TakeSymbol("]"));
   return element;
@@ -198,24 +315,31 @@ absl::Status TokenReader::TakeSymbol(std::string_view symbol) {
   return TrySymbol(symbol) ? absl::OkStatus() : Unexpected();
 }
 
+absl::Status TokenReader::TakeEnd() {
+  if (TrySymbol(";") && Peek().kind != TokenKind::kEnd) {
+    return MalformedError("Unexpected token after semicolon. (Only one query is allowed.)");
+  }
+  return Peek().kind == TokenKind::kEnd ? absl::OkStatus() : Unexpected();
+}
+
 absl::Status TokenReader::Unexpected() const {
   return MalformedError(AtEnd() ? "Unexpected term" : "Unexpected token after expression");
 }
 
+bool IsName(const Token& token) {
+  return token.kind == TokenKind::kName || (token.kind == TokenKind::kWord && !IsKeyword(token.text));
+}
+
 absl::StatusOr<expr::DocumentPath> ReadPath(TokenReader* tokens) {
-  const auto is_name = [tokens] {
-    const Token& token = tokens->Peek();
-    return token.kind == TokenKind::kName || (token.kind == TokenKind::kWord && !IsKeyword(token.text));
-  };
   if (tokens->AtEnd()) return tokens->Unexpected();
-  if (!is_name()) {
+  if (!IsName(tokens->Peek())) {
     return MalformedError(Cat("Unexpected path component at ", Printed(tokens->Peek().position)));
   }
   expr::DocumentPath path;
   path.elements.push_back({expr::PathElement::Kind::kName, tokens->Take().text, 0});
   for (;;) {
     if (tokens->TrySymbol(".")) {
-      if (!is_name()) return MalformedError("Invalid path dot component");
+      if (!IsName(tokens->Peek())) return MalformedError("Invalid path dot component");
       path.elements.push_back({expr::PathElement::Kind::kName, tokens->Take().text, 0});
     } else if (tokens->IsSymbol("[")) {
       ARM_ASSIGN_OR_RETURN(expr::PathElement index, ReadIndex(tokens));
@@ -229,32 +353,42 @@ absl::StatusOr<expr::DocumentPath> ReadPath(TokenReader* tokens) {
 bool BeginsLiteral(const TokenReader& tokens) {
   const TokenKind kind = tokens.Peek().kind;
   if (kind == TokenKind::kString || kind == TokenKind::kNumber) return true;
-  if (tokens.IsSymbol("-") && tokens.Peek(1).kind == TokenKind::kNumber) return true;
-  for (const std::string_view symbol : {"?", "[", "{", "<<"}) {
+  for (const std::string_view symbol : {"-", "+", "?", "[", "{", "<<"}) {
     if (tokens.IsSymbol(symbol)) return true;
   }
   return tokens.IsWord("TRUE") || tokens.IsWord("FALSE") || tokens.IsWord("NULL");
 }
 
-absl::StatusOr<std::string> ReadLiteral(TokenReader* tokens, Parameters* parameters) {
-  ARM_ASSIGN_OR_RETURN(std::string value, LiteralReader(tokens, parameters, 0).ReadValue({}, 0));
-  // Equal values are equal in bytes. The operations report what is wrong with the others.
+absl::StatusOr<std::string> ReadLiteral(TokenReader* tokens, StatementContext* context) {
+  ARM_ASSIGN_OR_RETURN(std::string value, LiteralReader(tokens, context).ReadValue({}, 0));
+  // Equal values are equal in bytes. Others are noted.
   absl::StatusOr<std::string> canonical = codec::CanonicalizeValue(value);
-  return canonical.ok() ? *std::move(canonical) : value;
+  return canonical.ok() ? *std::move(canonical) : std::move(value);
 }
 
-absl::StatusOr<std::string> ReadItemLiteral(TokenReader* tokens, Parameters* parameters) {
-  if (tokens->TrySymbol("?")) {  // a parameter of type M
-    const size_t number = parameters->used++;
-    if (number >= parameters->values->size()) return std::string();
-    std::string_view rest = (*parameters->values)[number];
-    model::WireField field;
-    if (!model::TakeField(&rest, &field) || field.number != static_cast<uint32_t>(ValueType::kMap)) {
-      return ValidationError("The value of an INSERT statement must be a map");
-    }
-    return std::string(field.bytes);
+absl::StatusOr<std::string> ReadItemLiteral(TokenReader* tokens, StatementContext* context) {
+  if (!tokens->TrySymbol("?")) return LiteralReader(tokens, context).ReadItem();
+  // A parameter of type M.
+  const size_t number = context->parameters_used++;
+  if (number >= context->parameters->size()) return std::string();
+  std::string_view rest = (*context->parameters)[number];
+  model::WireField field;
+  if (!model::TakeField(&rest, &field) || field.number != static_cast<uint32_t>(ValueType::kMap)) {
+    return ValidationError("The value of an INSERT statement must be a map");
   }
-  return LiteralReader(tokens, parameters, 1).ReadMap({}, 0);
+  return std::string(field.bytes);
+}
+
+absl::Status SkipCall(TokenReader* tokens) {
+  tokens->Take();
+  size_t open = 0;
+  do {
+    if (tokens->Peek().kind == TokenKind::kEnd) return tokens->Unexpected();
+    if (tokens->IsSymbol("(")) ++open;
+    if (tokens->IsSymbol(")")) --open;
+    tokens->Take();
+  } while (open > 0);
+  return absl::OkStatus();
 }
 
 }  // namespace armature::engine::partiql

@@ -3,6 +3,7 @@
 
 // The tokens of a statement as its parsers read them, and the parser of paths and literals.
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "engine/expr/ast.h"
 #include "engine/partiql/lexer.h"
+#include "engine/partiql/refusals.h"
 
 namespace armature::engine::partiql {
 
@@ -22,7 +24,10 @@ class TokenReader {
   explicit TokenReader(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
   const Token& Peek(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
-  bool AtEnd() const { return Peek().kind == TokenKind::kEnd; }
+  // True at the end of the statement, which a semicolon may mark.
+  bool AtEnd() const { return Peek().kind == TokenKind::kEnd || IsSymbol(";"); }
+  // Error unless the statement ends here, with at most one semicolon.
+  absl::Status TakeEnd();
   Token Take();
   bool IsWord(std::string_view word, size_t ahead = 0) const;
   bool IsSymbol(std::string_view symbol, size_t ahead = 0) const;
@@ -40,24 +45,32 @@ class TokenReader {
   size_t at_ = 0;
 };
 
-// The values of the question marks.
-struct Parameters {
-  const std::vector<std::string>* values = nullptr;
-  size_t used = 0;
+// State that the parsers of one statement share, beside its tokens.
+struct StatementContext {
+  const std::vector<std::string>* parameters = nullptr;  // values of the question marks, valid ones
+  size_t parameters_used = 0;
+  size_t operators = 0;  // of the WHERE clause
+  Refusals refusals;
 };
 
 // Reads a path. Errors: ValidationException.
 absl::StatusOr<expr::DocumentPath> ReadPath(TokenReader* tokens);
 
+// True for a name in quotes, or a word that may stand for a name.
+bool IsName(const Token& token);
+
 // True if a literal or a parameter begins here.
 bool BeginsLiteral(const TokenReader& tokens);
 
-// Reads a literal or a parameter: the canonical wire form of an AttributeValue, or another one that the operations on
-// items refuse. Errors: ValidationException; a literal has no parameters inside.
-absl::StatusOr<std::string> ReadLiteral(TokenReader* tokens, Parameters* parameters);
+// Reads a literal or a parameter: the canonical wire form of an AttributeValue. A value that the service refuses is
+// noted, and what is returned for it is never used. Errors: ValidationException for what is not of the grammar.
+absl::StatusOr<std::string> ReadLiteral(TokenReader* tokens, StatementContext* context);
 
-// Reads a map without its type: the wire form of an Item. Its values may be parameters.
-absl::StatusOr<std::string> ReadItemLiteral(TokenReader* tokens, Parameters* parameters);
+// Reads the value of an INSERT, a map without its type: the wire form of an Item.
+absl::StatusOr<std::string> ReadItemLiteral(TokenReader* tokens, StatementContext* context);
+
+// Reads past the call that begins here, to its last parenthesis.
+absl::Status SkipCall(TokenReader* tokens);
 
 }  // namespace armature::engine::partiql
 

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "engine/partiql/condition_parser.h"
+#include "engine/partiql/expression_statement.h"
 #include "engine/partiql/literals.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -15,20 +17,31 @@
 namespace armature::engine::partiql {
 namespace {
 
-constexpr std::string_view kConditionFunctions[] = {"attribute_exists", "attribute_not_exists", "attribute_type",
-                                                    "begins_with", "contains"};
-constexpr std::string_view kComparators[] = {"=", "<>", "<", "<=", ">", ">="};
+using Clause = Refusals::Clause;
+
 constexpr std::string_view kUpdateFunctions[] = {"list_append", "set_add", "set_delete", "if_not_exists"};
+// Words that cannot stand for a table behind FROM of a SELECT.
+constexpr std::string_view kNoTableWords[] = {
+    "SELECT", "FROM",  "WHERE", "INSERT", "INTO",   "VALUE", "VALUES", "UPDATE", "DELETE",   "SET",
+    "REMOVE", "ORDER", "BY",    "GROUP",  "HAVING", "LIMIT", "AS",     "AT",     "ON",       "UNION",
+    "WHEN",   "THEN",  "ELSE",  "END",    "ASC",    "DESC",  "CASE",   "EXISTS", "RETURNING"};
+
+constexpr char kExpectedPath[] = "Expected identifier for simple path";
+
+bool IsSetFunction(const std::string& function) { return function == "set_add" || function == "set_delete"; }
 
 class Parser {
  public:
-  Parser(std::vector<Token> tokens, const std::vector<std::string>& parameters)
-      : tokens_(std::move(tokens)), parameters_{&parameters, 0} {}
+  Parser(std::vector<Token> tokens, const std::vector<std::string>& parameters) : tokens_(std::move(tokens)) {
+    context_.parameters = &parameters;
+  }
 
   absl::StatusOr<Statement> Run() {
     ARM_RETURN_IF_ERROR(ReadStatement());
-    if (!tokens_.AtEnd()) return tokens_.Unexpected();
-    if (parameters_.used != parameters_.values->size()) {
+    ARM_RETURN_IF_ERROR(tokens_.TakeEnd());
+    ARM_RETURN_IF_ERROR(context_.refusals.First());
+    // Further parameters are ignored.
+    if (context_.parameters_used > context_.parameters->size()) {
       return ValidationError("Number of parameters in request and statement don't match.");
     }
     return std::move(statement_);
@@ -40,59 +53,89 @@ class Parser {
     if (tokens_.TryWord("INSERT")) return ReadInsert();
     if (tokens_.TryWord("UPDATE")) return ReadUpdate();
     if (tokens_.TryWord("DELETE")) return ReadDelete();
-    if (tokens_.TryWord("FROM")) return ReadFromFirst();
-    if (tokens_.IsWord("EXISTS") && tokens_.IsSymbol("(", 1)) {
-      tokens_.Take();
-      tokens_.Take();
-      ARM_RETURN_IF_ERROR(tokens_.TakeWord("SELECT"));
+    if (tokens_.IsWord("FROM") && IsName(tokens_.Peek(1))) return ReadFromFirst();
+    if (tokens_.IsWord("EXISTS") && tokens_.IsSymbol("(", 1) && tokens_.IsWord("SELECT", 2)) {
+      for (int i = 0; i < 3; ++i) tokens_.Take();
       ARM_RETURN_IF_ERROR(ReadSelect());
       statement_.kind = Statement::Kind::kExists;
       return tokens_.TakeSymbol(")");
     }
-    return MalformedError("Expected data manipulation");
+    return ExpressionStatementError(&tokens_);
   }
 
   absl::StatusOr<std::string> ReadName() {
     const Token token = tokens_.Peek();
     if (tokens_.AtEnd()) return tokens_.Unexpected();
-    const bool is_name = token.kind == TokenKind::kName || (token.kind == TokenKind::kWord && !IsKeyword(token.text));
-    if (!is_name) return MalformedError(Cat("Unexpected path component at ", Printed(token.position)));
+    if (!IsName(token)) return MalformedError(Cat("Unexpected path component at ", Printed(token.position)));
     tokens_.Take();
     return token.text;
   }
 
-  // Table, and index if `may_have_index`.
-  absl::Status ReadTable(bool may_have_index) {
+  // Table, and index if there is one.
+  absl::Status ReadTable() {
+    const Position begin = tokens_.Peek().position;
     ARM_ASSIGN_OR_RETURN(statement_.table, ReadName());
-    if (may_have_index && tokens_.TrySymbol(".")) {
+    if (tokens_.TrySymbol(".")) {
       ARM_ASSIGN_OR_RETURN(statement_.index, ReadName());
+      if (tokens_.IsSymbol(".")) {
+        return ValidationError("A path may contain at most 2 components in the FROM clause");
+      }
     }
-    const Token& next = tokens_.Peek();
-    const bool is_alias = next.kind == TokenKind::kName || (next.kind == TokenKind::kWord && !IsKeyword(next.text));
-    if (tokens_.IsWord("AS") || (is_alias && statement_.kind != Statement::Kind::kInsert)) {
-      return ValidationError("Aliasing is not supported");
+    if (statement_.kind == Statement::Kind::kInsert) {
+      if (!statement_.index.has_value()) return absl::OkStatus();
+      return ValidationError(
+          Cat("FROM clause may only contain a single table name in data manipulation statements at ", Printed(begin)));
     }
+    if (tokens_.IsWord("AS") || IsName(tokens_.Peek())) return ValidationError("Aliasing is not supported");
     return absl::OkStatus();
   }
 
   absl::Status ReadSelect() {
     statement_.kind = Statement::Kind::kSelect;
-    if (!tokens_.TrySymbol("*")) {
-      do {
-        ARM_ASSIGN_OR_RETURN(expr::DocumentPath path, ReadPath(&tokens_));
-        statement_.columns.push_back(std::move(path));
-      } while (tokens_.TrySymbol(","));
-    }
+    if (!tokens_.TrySymbol("*")) ARM_RETURN_IF_ERROR(ReadColumns());
     ARM_RETURN_IF_ERROR(tokens_.TakeWord("FROM"));
-    ARM_RETURN_IF_ERROR(ReadTable(/*may_have_index=*/true));
-    ARM_RETURN_IF_ERROR(ReadWhere(/*required=*/false));
-    if (!tokens_.TryWord("ORDER")) return absl::OkStatus();
+    for (const std::string_view word : kNoTableWords) {
+      if (tokens_.IsWord(word)) return MalformedError("Unexpected keyword");
+    }
+    ARM_RETURN_IF_ERROR(ReadTable());
+    ARM_RETURN_IF_ERROR(ReadWhere());
+    return tokens_.TryWord("ORDER") ? ReadOrder() : absl::OkStatus();
+  }
+
+  absl::Status ReadColumns() {
+    if (tokens_.IsWord("FROM")) {
+      return MalformedError(
+          "Expected identifier or an expression but found unexpected keyword 'from' in a select list.");
+    }
+    do {
+      const Token& token = tokens_.Peek();
+      if (token.kind == TokenKind::kWord && tokens_.IsSymbol("(", 1)) {
+        return ValidationError(Cat("Unexpected path component at ", Printed(token.position)));
+      }
+      ARM_ASSIGN_OR_RETURN(expr::DocumentPath path, ReadPath(&tokens_));
+      statement_.columns.push_back(std::move(path));
+    } while (tokens_.TrySymbol(","));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadOrder() {
     ARM_RETURN_IF_ERROR(tokens_.TakeWord("BY"));
     do {
+      const Token token = tokens_.Peek();
       OrderKey key;
-      ARM_ASSIGN_OR_RETURN(key.attribute, ReadName());
+      if (token.kind == TokenKind::kString) {
+        tokens_.Take();
+        key.refused_type = token.text;
+      } else {
+        ARM_ASSIGN_OR_RETURN(const expr::DocumentPath path, ReadPath(&tokens_));
+        key.attribute = path.attribute();
+        if (path.nested()) key.refused_type = "PATH";
+      }
+      key.position = token.position;
       key.descending = tokens_.TryWord("DESC");
       if (!key.descending) tokens_.TryWord("ASC");
+      // A key is never null.
+      if (tokens_.TryWord("NULLS") && !tokens_.TryWord("FIRST")) ARM_RETURN_IF_ERROR(tokens_.TakeWord("LAST"));
       statement_.order.push_back(std::move(key));
     } while (tokens_.TrySymbol(","));
     return absl::OkStatus();
@@ -100,44 +143,49 @@ class Parser {
 
   absl::Status ReadInsert() {
     statement_.kind = Statement::Kind::kInsert;
-    ARM_RETURN_IF_ERROR(tokens_.TakeWord("INTO"));
-    ARM_RETURN_IF_ERROR(ReadTable(/*may_have_index=*/false));
+    if (!tokens_.TryWord("INTO")) return MalformedError("Unexpected keyword");
+    if (tokens_.AtEnd()) return MalformedError(kExpectedPath);
+    ARM_RETURN_IF_ERROR(ReadTable());
     ARM_RETURN_IF_ERROR(tokens_.TakeWord("VALUE"));
-    ARM_ASSIGN_OR_RETURN(statement_.item, ReadItemLiteral(&tokens_, &parameters_));
+    context_.refusals.Enter(Clause::kValue);
+    ARM_ASSIGN_OR_RETURN(statement_.item, ReadItemLiteral(&tokens_, &context_));
     return absl::OkStatus();
   }
 
   absl::Status ReadUpdate() {
     statement_.kind = Statement::Kind::kUpdate;
-    ARM_RETURN_IF_ERROR(ReadTable(/*may_have_index=*/false));
+    const TokenKind kind = tokens_.Peek().kind;
+    if (kind != TokenKind::kName && kind != TokenKind::kWord) return MalformedError(kExpectedPath);
+    ARM_RETURN_IF_ERROR(ReadTable());
     ARM_RETURN_IF_ERROR(ReadActions());
-    ARM_RETURN_IF_ERROR(ReadWhere(/*required=*/true));
+    ARM_RETURN_IF_ERROR(ReadWhere());
     return ReadReturning();
   }
 
+  // FROM, a table, and the actions of an UPDATE behind its condition.
   absl::Status ReadFromFirst() {
     statement_.kind = Statement::Kind::kUpdate;
-    ARM_RETURN_IF_ERROR(ReadTable(/*may_have_index=*/false));
-    ARM_RETURN_IF_ERROR(ReadWhere(/*required=*/true));
+    tokens_.Take();
+    ARM_RETURN_IF_ERROR(ReadTable());
+    ARM_RETURN_IF_ERROR(ReadWhere());
+    if (!tokens_.IsWord("SET") && !tokens_.IsWord("REMOVE")) return MalformedError("Expected data manipulation");
     ARM_RETURN_IF_ERROR(ReadActions());
     return ReadReturning();
   }
 
   absl::Status ReadDelete() {
     statement_.kind = Statement::Kind::kDelete;
-    ARM_RETURN_IF_ERROR(tokens_.TakeWord("FROM"));
-    ARM_RETURN_IF_ERROR(ReadTable(/*may_have_index=*/false));
-    ARM_RETURN_IF_ERROR(ReadWhere(/*required=*/true));
-    ARM_RETURN_IF_ERROR(ReadReturning());
-    if (statement_.returning.empty() || statement_.returning == "ALL OLD") return absl::OkStatus();
-    return ValidationError(Cat("Invalid returning clause: RETURNING ", statement_.returning,
-                               " *. Only RETURNING ALL OLD * is allowed in DELETE statements."));
+    if (!tokens_.TryWord("FROM")) return MalformedError("Expected FROM after DELETE");
+    if (tokens_.AtEnd() || !IsName(tokens_.Peek())) return MalformedError(kExpectedPath);
+    ARM_RETURN_IF_ERROR(ReadTable());
+    ARM_RETURN_IF_ERROR(ReadWhere());
+    return ReadReturning();
   }
 
-  absl::Status ReadWhere(bool required) {
-    if (!required && !tokens_.IsWord("WHERE")) return absl::OkStatus();
-    ARM_RETURN_IF_ERROR(tokens_.TakeWord("WHERE"));
-    ARM_ASSIGN_OR_RETURN(statement_.where, ReadJunction(Condition::Kind::kOr, 0));
+  absl::Status ReadWhere() {
+    if (!tokens_.TryWord("WHERE")) return absl::OkStatus();
+    context_.refusals.Enter(Clause::kWhere);
+    ARM_ASSIGN_OR_RETURN(statement_.where, ReadCondition(&tokens_, &context_));
     return absl::OkStatus();
   }
 
@@ -154,162 +202,95 @@ class Parser {
     return tokens_.TakeSymbol("*");
   }
 
+  // SET takes a list of assignments, REMOVE one path.
   absl::Status ReadActions() {
-    bool is_first = true;
+    context_.refusals.Enter(Clause::kSet);
+    if (!tokens_.IsWord("SET") && !tokens_.IsWord("REMOVE")) return tokens_.Unexpected();
     for (;;) {
       if (tokens_.TryWord("REMOVE")) {
+        if (tokens_.AtEnd()) return MalformedError(kExpectedPath);
+        ARM_ASSIGN_OR_RETURN(expr::DocumentPath path, ReadPath(&tokens_));
+        statement_.removes.push_back(std::move(path));
+      } else if (tokens_.TryWord("SET")) {
         do {
-          ARM_ASSIGN_OR_RETURN(expr::DocumentPath path, ReadPath(&tokens_));
-          statement_.removes.push_back(std::move(path));
+          ARM_RETURN_IF_ERROR(ReadAssignment());
         } while (tokens_.TrySymbol(","));
-      } else if (tokens_.TryWord("SET") || (!is_first && !statement_.sets.empty() && tokens_.TrySymbol(","))) {
-        ARM_RETURN_IF_ERROR(ReadAssignment());
-      } else if (is_first) {
-        return tokens_.Unexpected();
       } else {
         return absl::OkStatus();
       }
-      is_first = false;
     }
   }
 
   absl::Status ReadAssignment() {
+    if (tokens_.AtEnd()) return MalformedError(kExpectedPath);
     Assignment assignment;
     ARM_ASSIGN_OR_RETURN(assignment.target, ReadPath(&tokens_));
     ARM_RETURN_IF_ERROR(tokens_.TakeSymbol("="));
-    ARM_ASSIGN_OR_RETURN(assignment.left, ReadOperand(kUpdateFunctions, 0));
+    ARM_ASSIGN_OR_RETURN(assignment.left, ReadOperand(0));
     if (tokens_.IsSymbol("+") || tokens_.IsSymbol("-")) {
       assignment.sign = tokens_.Take().text[0];
-      ARM_ASSIGN_OR_RETURN(assignment.right, ReadOperand(kUpdateFunctions, 0));
+      ARM_ASSIGN_OR_RETURN(assignment.right, ReadOperand(0));
     }
+    CheckSetFunction(assignment);
     statement_.sets.push_back(std::move(assignment));
     return absl::OkStatus();
   }
 
-  absl::StatusOr<Condition> ReadJunction(Condition::Kind kind, int depth) {
-    const bool is_or = kind == Condition::Kind::kOr;
-    Condition junction;
-    junction.kind = kind;
-    do {
-      ARM_ASSIGN_OR_RETURN(Condition term, is_or ? ReadJunction(Condition::Kind::kAnd, depth) : ReadTerm(depth));
-      junction.children.push_back(std::move(term));
-    } while (tokens_.TryWord(is_or ? "OR" : "AND"));
-    if (junction.children.size() > 1) return junction;
-    Condition only = std::move(junction.children.front());
-    return only;
-  }
-
-  absl::StatusOr<Condition> ReadTerm(int depth) {
-    if (depth > kDepthMax) return MalformedError("The conditions are nested too deeply");
-    if (tokens_.TryWord("NOT")) {
-      ARM_ASSIGN_OR_RETURN(Condition inner, ReadTerm(depth + 1));
-      return Negated(std::move(inner));
+  // SET_ADD and SET_DELETE are a whole right side, on their target and a set.
+  void CheckSetFunction(const Assignment& assignment) {
+    const Operand& call = assignment.left;
+    if (assignment.right.has_value()) {
+      for (const Operand* const operand : {&call, &*assignment.right}) RefuseSetFunctions(*operand);
+      return;
     }
-    if (tokens_.TrySymbol("(")) {
-      ARM_ASSIGN_OR_RETURN(Condition inner, ReadJunction(Condition::Kind::kOr, depth + 1));
-      ARM_RETURN_IF_ERROR(tokens_.TakeSymbol(")"));
-      return inner;
+    for (const Operand& argument : call.arguments) RefuseSetFunctions(argument);
+    if (!IsSetFunction(call.function)) return;
+    const std::string name = absl::AsciiStrToUpper(call.function);
+    const auto refuse = [&](std::string_view before, std::string_view after, const Position& position) {
+      context_.refusals.NoteOperand(ValidationError(Cat(before, name, after, " at ", Printed(position))));
+    };
+    if (call.arguments.size() != 2) return refuse("", " must have exactly two arguments", call.position);
+    const Operand& first = call.arguments[0];
+    if (first.kind != Operand::Kind::kPath || first.path.elements != assignment.target.elements) {
+      return refuse("The first argument to ", " must equal the assignment value", call.position);
     }
-    return ReadPredicate();
+    const Operand& second = call.arguments[1];
+    std::string_view rest = second.value;
+    model::WireField field;
+    const bool is_set = second.kind == Operand::Kind::kValue && model::TakeField(&rest, &field) &&
+                        field.number >= static_cast<uint32_t>(model::ValueType::kStringSet) &&
+                        field.number <= static_cast<uint32_t>(model::ValueType::kBinarySet);
+    if (!is_set) refuse("The second argument to ", " must be a value with type SET", first.position);
   }
 
-  static Condition Negated(Condition inner) {
-    Condition negation;
-    negation.kind = Condition::Kind::kNot;
-    negation.children.push_back(std::move(inner));
-    return negation;
+  void RefuseSetFunctions(const Operand& operand) {
+    if (IsSetFunction(operand.function)) RefuseFunction(operand.function, operand.position);
+    for (const Operand& argument : operand.arguments) RefuseSetFunctions(argument);
   }
 
-  static Condition CallOn(std::string_view function, std::vector<Operand> arguments) {
-    Condition condition;
-    condition.kind = Condition::Kind::kCall;
-    Operand& call = condition.operands.emplace_back();
-    call.kind = Operand::Kind::kCall;
-    call.function = std::string(function);
-    call.arguments = std::move(arguments);
-    return condition;
+  void RefuseFunction(std::string_view function, const Position& position) {
+    context_.refusals.Note(ValidationError(Cat("Unrecognized function: ", function, " at ", Printed(position))));
   }
 
-  absl::StatusOr<Condition> ReadPredicate() {
-    ARM_ASSIGN_OR_RETURN(Operand left, ReadOperand(kConditionFunctions, 0));
-    Condition condition;
-    if (left.kind == Operand::Kind::kCall && left.function != "size") {
-      condition.kind = Condition::Kind::kCall;
-      condition.operands.push_back(std::move(left));
-      return condition;
-    }
-    if (tokens_.TryWord("IS")) return ReadIs(std::move(left));
-    const bool negated = tokens_.TryWord("NOT");
-    condition.operands.push_back(std::move(left));
-    if (tokens_.TryWord("BETWEEN")) {
-      condition.kind = Condition::Kind::kBetween;
-      ARM_RETURN_IF_ERROR(AddOperand(&condition));
-      ARM_RETURN_IF_ERROR(tokens_.TakeWord("AND"));
-      ARM_RETURN_IF_ERROR(AddOperand(&condition));
-    } else if (tokens_.TryWord("IN")) {
-      condition.kind = Condition::Kind::kIn;
-      ARM_RETURN_IF_ERROR(ReadChoices(&condition));
-    } else {
-      const Token comparator = tokens_.Peek();
-      const std::string text = comparator.text == "!=" ? "<>" : comparator.text;
-      const bool is_comparator =
-          comparator.kind == TokenKind::kSymbol &&
-          std::find(std::begin(kComparators), std::end(kComparators), text) != std::end(kComparators);
-      if (negated || !is_comparator) return tokens_.Unexpected();
-      tokens_.Take();
-      condition.comparator = text;
-      ARM_RETURN_IF_ERROR(AddOperand(&condition));
-    }
-    return negated ? Negated(std::move(condition)) : std::move(condition);
-  }
-
-  absl::Status AddOperand(Condition* condition) {
-    ARM_ASSIGN_OR_RETURN(Operand operand, ReadOperand(kConditionFunctions, 0));
-    if (operand.kind == Operand::Kind::kCall && operand.function != "size") return tokens_.Unexpected();
-    condition->operands.push_back(std::move(operand));
-    return absl::OkStatus();
-  }
-
-  absl::Status ReadChoices(Condition* condition) {
-    const std::string_view end = tokens_.IsSymbol("[") ? "]" : ")";
-    if (!tokens_.TrySymbol("[")) ARM_RETURN_IF_ERROR(tokens_.TakeSymbol("("));
-    do {
-      ARM_RETURN_IF_ERROR(AddOperand(condition));
-    } while (tokens_.TrySymbol(","));
-    return tokens_.TakeSymbol(end);
-  }
-
-  // IS [NOT] MISSING, IS [NOT] NULL.
-  absl::StatusOr<Condition> ReadIs(Operand tested) {
-    const bool negated = tokens_.TryWord("NOT");
-    if (tokens_.TryWord("MISSING")) {
-      return CallOn(negated ? "attribute_exists" : "attribute_not_exists", {std::move(tested)});
-    }
-    ARM_RETURN_IF_ERROR(tokens_.TakeWord("NULL"));
-    Operand type;
-    type.kind = Operand::Kind::kValue;
-    model::AppendBytesField(static_cast<uint32_t>(model::ValueType::kString), "NULL", &type.value);
-    Condition is_null = CallOn("attribute_type", {std::move(tested), std::move(type)});
-    return negated ? Negated(std::move(is_null)) : std::move(is_null);
-  }
-
-  template <class Functions>
-  absl::StatusOr<Operand> ReadOperand(const Functions& functions, int depth) {
+  // An operand of SET.
+  absl::StatusOr<Operand> ReadOperand(int depth) {
     if (depth > kDepthMax) return MalformedError("The functions are nested too deeply");
     Operand operand;
     operand.position = tokens_.Peek().position;
     if (tokens_.Peek().kind == TokenKind::kWord && tokens_.IsSymbol("(", 1)) {
-      const Token name = tokens_.Take();
       operand.kind = Operand::Kind::kCall;
-      operand.function = absl::AsciiStrToLower(name.text);
-      if (operand.function != "size" &&
-          std::find(std::begin(functions), std::end(functions), operand.function) == std::end(functions)) {
-        return ValidationError(Cat("Unrecognized function: ", name.text, " at ", Printed(name.position)));
+      operand.function = absl::AsciiStrToLower(tokens_.Peek().text);
+      if (std::find(std::begin(kUpdateFunctions), std::end(kUpdateFunctions), operand.function) ==
+          std::end(kUpdateFunctions)) {
+        RefuseFunction(operand.function, operand.position);
+        ARM_RETURN_IF_ERROR(SkipCall(&tokens_));
+        return operand;
       }
+      tokens_.Take();
       tokens_.Take();
       if (tokens_.TrySymbol(")")) return operand;
       do {
-        ARM_ASSIGN_OR_RETURN(Operand argument, ReadOperand(functions, depth + 1));
+        ARM_ASSIGN_OR_RETURN(Operand argument, ReadOperand(depth + 1));
         operand.arguments.push_back(std::move(argument));
       } while (tokens_.TrySymbol(","));
       ARM_RETURN_IF_ERROR(tokens_.TakeSymbol(")"));
@@ -317,7 +298,7 @@ class Parser {
     }
     if (BeginsLiteral(tokens_)) {
       operand.kind = Operand::Kind::kValue;
-      ARM_ASSIGN_OR_RETURN(operand.value, ReadLiteral(&tokens_, &parameters_));
+      ARM_ASSIGN_OR_RETURN(operand.value, ReadLiteral(&tokens_, &context_));
       return operand;
     }
     ARM_ASSIGN_OR_RETURN(operand.path, ReadPath(&tokens_));
@@ -325,7 +306,7 @@ class Parser {
   }
 
   TokenReader tokens_;
-  Parameters parameters_;
+  StatementContext context_;
   Statement statement_;
 };
 

@@ -12,10 +12,11 @@
 
 namespace armature::engine::partiql {
 
-// `parameters`: the values of the question marks from left to right, each the wire form of an AttributeValue.
+// `parameters`: the values of the question marks from left to right, each the wire form of a valid AttributeValue.
 //
-// Errors: ValidationException for a statement that is not of the grammar, for values that break a rule of the data
-// model, and for a wrong number of parameters. Cost: linear in the statement; recursion is bounded by kDepthMax.
+// Errors: ValidationException for a statement that is not of the grammar, for what the service refuses in one that is,
+// and for too few parameters. Cost: linear in the statement, but for conditions that are compared, whose work is
+// bounded; recursion is bounded by kDepthMax.
 absl::StatusOr<Statement> ParseStatement(std::string_view text, const std::vector<std::string>& parameters);
 
 }  // namespace armature::engine::partiql

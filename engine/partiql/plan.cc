@@ -51,13 +51,42 @@ std::optional<std::string> TakeKey(const model::KeySchema& schema, ValueOf value
   return key;
 }
 
-// A write names its item by one condition on each key attribute.
-absl::Status CheckOneConditionPerKey(const model::KeySchema& schema, const std::vector<const Condition*>& others) {
+// Removes equalities on key attributes that repeat others. Errors: ValidationException for two values of one attribute,
+// because a write names one item.
+absl::Status RemoveRepeatedKeys(const model::KeySchema& schema, std::vector<const Condition*>* terms) {
   for (const std::vector<model::KeyAttribute>* part : {&schema.partition, &schema.sort}) {
     for (const model::KeyAttribute& attribute : *part) {
-      for (const Condition* const term : others) {
-        if (IsKeyConditionOn(*term, attribute.name)) return ValidationError("Multiple conditions on same key");
+      const std::string* first = nullptr;
+      bool is_ambiguous = false;
+      const auto is_repeated = [&](const Condition* term) {
+        const std::string* const value = EqualityOn(*term, attribute.name);
+        if (value == nullptr) return false;
+        if (first == nullptr) {
+          first = value;
+          return false;
+        }
+        is_ambiguous = is_ambiguous || *value != *first;
+        return true;
+      };
+      terms->erase(std::remove_if(terms->begin(), terms->end(), is_repeated), terms->end());
+      if (is_ambiguous) {
+        return ValidationError(Cat("Multiple conditions on same key ", attribute.name,
+                                   ". Only single item Update/Insert/Delete are supported"));
       }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The error of the first key attribute whose value has another type. An INSERT tells no type that no key has.
+absl::Status CheckKeyTypes(const model::KeySchema& schema, const Plan& plan) {
+  const absl::StatusOr<codec::CanonicalItem> canonical = codec::CanonicalizeItem(plan.key);
+  if (!canonical.ok()) return absl::OkStatus();
+  for (const std::vector<model::KeyAttribute>* part : {&schema.partition, &schema.sort}) {
+    for (const model::KeyAttribute& attribute : *part) {
+      const std::optional<model::ValueView> value = canonical->view().Find(attribute.name);
+      if (!value.has_value() || value->type() == model::ToValueType(attribute.type)) continue;
+      return plan.kind == PlanKind::kPut ? KeyTypeError(attribute.name) : CheckKeyType(attribute, *value);
     }
   }
   return absl::OkStatus();
@@ -70,10 +99,11 @@ std::string RowKeyOf(const store::Table& table, const std::string& item) {
   return EncodeItemKey(table, canonical->view()).value_or(std::string());
 }
 
-std::string Joined(const std::vector<const Condition*>& terms, ExpressionText* text) {
+// `is_inner`: the text is part of a larger conjunction.
+std::string Joined(const std::vector<const Condition*>& terms, ExpressionText* text, bool is_inner = false) {
   std::string joined;
   for (const Condition* const term : terms) {
-    joined += Cat(joined.empty() ? "" : " AND ", text->Text(*term, terms.size() > 1));
+    joined += Cat(joined.empty() ? "" : " AND ", text->Text(*term, is_inner || terms.size() > 1));
   }
   return joined;
 }
@@ -131,10 +161,11 @@ class SelectPlanner {
 
   absl::StatusOr<Plan> Run() {
     ARM_RETURN_IF_ERROR(FindIndex());
+    ARM_RETURN_IF_ERROR(CheckOrderKeys());
     if (statement_.where.has_value()) {
       ARM_ASSIGN_OR_RETURN(queries_, DecomposeReads(schema(), *statement_.where));
     }
-    ARM_RETURN_IF_ERROR(CheckOrder());
+    ARM_RETURN_IF_ERROR(SetOrder());
     ARM_RETURN_IF_ERROR(CheckProjected());
     const bool nested = std::any_of(statement_.columns.begin(), statement_.columns.end(),
                                     [](const expr::DocumentPath& path) { return path.nested(); });
@@ -173,40 +204,74 @@ class SelectPlanner {
     return absl::OkStatus();
   }
 
-  absl::Status CheckOrder() {
+  // The keys of ORDER BY are names of key attributes.
+  absl::Status CheckOrderKeys() const {
     const std::vector<OrderKey>& order = statement_.order;
     if (order.empty()) return absl::OkStatus();
     if (!statement_.where.has_value()) {
       return ValidationError("Must have WHERE clause in the statement when using ORDER BY clause.");
     }
+    for (const OrderKey& key : order) {
+      if (!key.refused_type.empty()) {
+        return ValidationError(Cat("Argument to ORDER BY must be of type VariableReference. Type: ", key.refused_type,
+                                   " at ", Printed(key.position)));
+      }
+      const auto is_key = [&key](const model::KeyAttribute& each) { return each.name == key.attribute; };
+      if (std::none_of(schema().partition.begin(), schema().partition.end(), is_key) &&
+          std::none_of(schema().sort.begin(), schema().sort.end(), is_key)) {
+        return ValidationError(Cat("Attribute ", key.attribute, " in ORDER BY clause must be part of the primary key"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Partitions follow each other in the order of the partition key, if ORDER BY names it. Without a sort key in ORDER
+  // BY each of them is read backwards, whatever direction the partition key has.
+  absl::Status SetOrder() {
+    const std::vector<OrderKey>& order = statement_.order;
+    if (order.empty()) return absl::OkStatus();
     if (queries_.empty()) {
       return ValidationError(
           "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause.");
     }
-    size_t next = 0;
-    if (order[0].attribute == schema().partition[0].name && schema().partition.size() == 1) {
-      next = 1;
-      const model::KeyAttribute& attribute = schema().partition[0];
+    const std::vector<model::KeyAttribute>& partition = schema().partition;
+    const auto by_partition = std::find_if(order.begin(), order.end(), [&partition](const OrderKey& key) {
+      return key.attribute == partition.front().name;
+    });
+    const bool is_one = std::all_of(queries_.begin(), queries_.end(),
+                                    [this](const KeyedRead& each) { return IsSamePartition(each, queries_.front()); });
+    if (by_partition == order.end() && !is_one) {
+      return ValidationError(
+          "Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE clause.");
+    }
+    if (by_partition != order.end() && partition.size() == 1) {
+      const bool descending = by_partition->descending;
       std::stable_sort(queries_.begin(), queries_.end(), [&](const KeyedRead& a, const KeyedRead& b) {
-        const KeyedRead& first = order[0].descending ? b : a;
-        const KeyedRead& second = order[0].descending ? a : b;
-        return KeyText(attribute, *first.key.partition[0]) < KeyText(attribute, *second.key.partition[0]);
+        const KeyedRead& first = descending ? b : a;
+        const KeyedRead& second = descending ? a : b;
+        return KeyText(partition[0], *first.key.partition[0]) < KeyText(partition[0], *second.key.partition[0]);
       });
     }
-    for (size_t i = 0; next + i < order.size(); ++i) {
-      const OrderKey& key = order[next + i];
-      if (i >= schema().sort.size() || schema().sort[i].name != key.attribute) {
-        return ValidationError(
-            Cat("Variable reference ", key.attribute, " in ORDER BY clause must be part of the primary key"));
+    return SetDirection();
+  }
+
+  // Several sort attributes are ordered from the first one on, in one direction.
+  absl::Status SetDirection() {
+    descending_ = true;
+    size_t next = 0;
+    for (const OrderKey& key : statement_.order) {
+      const auto found = std::find_if(schema().sort.begin(), schema().sort.end(),
+                                      [&key](const model::KeyAttribute& each) { return each.name == key.attribute; });
+      if (found == schema().sort.end()) continue;
+      const auto place = static_cast<size_t>(found - schema().sort.begin());
+      if (place > next) {
+        return ValidationError("ORDER BY clause must name the sort key attributes in their order");
       }
-      if (i > 0 && key.descending != descending_) {
+      if (next > 0 && key.descending != descending_) {
         return ValidationError("All sort key attributes in ORDER BY clause must have the same direction");
       }
       descending_ = key.descending;
-    }
-    if (next == 0 && !std::all_of(queries_.begin(), queries_.end(),
-                                  [this](const KeyedRead& each) { return IsSamePartition(each, queries_.front()); })) {
-      return ValidationError("ORDER BY clause of several partitions must begin with the partition key");
+      next = std::max(next, place + 1);
     }
     return absl::OkStatus();
   }
@@ -240,15 +305,19 @@ class SelectPlanner {
     std::vector<std::string> names_;
   };
 
+  // A local index reads columns that it does not project from the table, but no attributes of conditions.
   absl::Status CheckProjected() const {
-    if (index_ == nullptr || index_->descriptor.kind != model::IndexKind::kGlobal) return absl::OkStatus();
+    if (index_ == nullptr) return absl::OkStatus();
     Missing missing(*index_);
-    for (const expr::DocumentPath& path : statement_.columns) missing.Add(path);
-    if (!missing.names().empty()) {
-      return InvalidParameterError(
-          Cat("Global secondary index ", *statement_.index, " does not project ", model::PrintedList(missing.names())));
+    if (index_->descriptor.kind == model::IndexKind::kGlobal) {
+      for (const expr::DocumentPath& path : statement_.columns) missing.Add(path);
+      if (!missing.names().empty()) {
+        return InvalidParameterError(Cat("Global secondary index ", *statement_.index, " does not project ",
+                                         model::PrintedList(missing.names())));
+      }
     }
-    if (statement_.where.has_value()) missing.Add(*statement_.where);
+    // A scan takes what is not projected for missing, a query refuses it.
+    if (!queries_.empty()) missing.Add(*statement_.where);
     if (missing.names().empty()) return absl::OkStatus();
     return InvalidParameterError(
         Cat("Secondary index ", *statement_.index,
@@ -294,8 +363,6 @@ class SelectPlanner {
   Plan plan_;
 };
 
-std::string_view VerbOf(Statement::Kind kind) { return kind == Statement::Kind::kUpdate ? "UPDATE" : "DELETE"; }
-
 Plan PlanInsert(const Statement& statement, const store::Table& table) {
   Plan plan;
   plan.kind = PlanKind::kPut;
@@ -309,29 +376,7 @@ Plan PlanInsert(const Statement& statement, const store::Table& table) {
   return plan;
 }
 
-// The value of SET_ADD or SET_DELETE. Errors: ValidationException for other arguments than the target and a set.
-absl::StatusOr<std::string> SetArgument(const Assignment& assignment) {
-  const Operand& call = assignment.left;
-  const std::string function = call.function == "set_add" ? "SET_ADD" : "SET_DELETE";
-  const auto error = [&](std::string_view before, std::string_view after, const Position& position) {
-    return ValidationError(Cat(before, function, after, " at ", Printed(position)));
-  };
-  if (call.arguments.size() != 2) return error("", " must have exactly two arguments", call.position);
-  const Operand& first = call.arguments[0];
-  if (first.kind != Operand::Kind::kPath || first.path.elements != assignment.target.elements) {
-    return error("The first argument to ", " must equal the assignment value", first.position);
-  }
-  const Operand& second = call.arguments[1];
-  std::string_view rest = second.value;
-  model::WireField field;
-  const bool is_set = second.kind == Operand::Kind::kValue && model::TakeField(&rest, &field) &&
-                      field.number >= static_cast<uint32_t>(model::ValueType::kStringSet) &&
-                      field.number <= static_cast<uint32_t>(model::ValueType::kBinarySet);
-  if (!is_set) return error("The second argument to ", " must be a value with type SET", second.position);
-  return second.value;
-}
-
-absl::StatusOr<std::string> UpdateText(const Statement& statement, ExpressionText* text) {
+std::string UpdateText(const Statement& statement, ExpressionText* text) {
   std::string sets;
   std::string removes;
   std::string adds;
@@ -343,9 +388,9 @@ absl::StatusOr<std::string> UpdateText(const Statement& statement, ExpressionTex
     const std::string target = text->Path(assignment.target);
     const std::string& function = assignment.left.function;
     if (function == "set_add" || function == "set_delete") {
-      ARM_ASSIGN_OR_RETURN(const std::string value, SetArgument(assignment));
+      const std::string value = text->Value(assignment.left.arguments[1].value);
       const bool is_add = function == "set_add";
-      append(is_add ? " ADD " : " DELETE ", Cat(target, " ", text->Value(value)), is_add ? &adds : &deletes);
+      append(is_add ? " ADD " : " DELETE ", Cat(target, " ", value), is_add ? &adds : &deletes);
       continue;
     }
     std::string value = text->Text(assignment.left);
@@ -369,33 +414,30 @@ absl::StatusOr<Plan> PlanOneItem(const Statement& statement, const store::Table&
   const model::KeySchema& schema = table.descriptor.key;
   Plan plan;
   const bool is_check = statement.kind == Statement::Kind::kExists;
-  if (!is_check && ContainsOr(*statement.where)) {
-    return ValidationError(Cat(VerbOf(statement.kind), " does not support OR conditions in WHERE clause"));
-  }
   std::vector<const Condition*> terms;
   if (statement.where.has_value()) terms = Conjuncts(*statement.where);
+  ARM_RETURN_IF_ERROR(RemoveRepeatedKeys(schema, &terms));
   std::optional<std::string> key = TakeKey(schema, EqualityOn, &terms);
   if (!key.has_value() && !is_check) {
-    return ValidationError("Where clause does not contain a mandatory equality on all key attributes");
+    return ValidationError(kNoKeyInWrite);
   }
   if (is_check && (!key.has_value() || terms.empty() || statement.index.has_value())) {
     return ValidationError("EXISTS() must contain a single item read with additional condition");
   }
-  ARM_RETURN_IF_ERROR(CheckOneConditionPerKey(schema, terms));
   plan.key = *std::move(key);
   WriteRequest& write = plan.write.emplace();
   write.table_name = statement.table;
   write.item_wire = plan.key;
   write.return_values = ReturnValuesOf(statement.returning);
   ExpressionText text;
-  std::string condition = Joined(terms, &text);
+  std::string condition = Joined(terms, &text, statement.kind == Statement::Kind::kUpdate);
   plan.kind = is_check ? PlanKind::kCheck : PlanKind::kDelete;
   if (statement.kind == Statement::Kind::kUpdate) {
     plan.kind = PlanKind::kUpdate;
     // An update creates no item.
     const std::string exists = Cat("attribute_exists(", text.Name(schema.partition[0].name), ")");
     condition = condition.empty() ? exists : Cat(exists, " AND ", condition);
-    ARM_ASSIGN_OR_RETURN(write.expressions.update, UpdateText(statement, &text));
+    write.expressions.update = UpdateText(statement, &text);
   }
   if (plan.kind == PlanKind::kDelete && !condition.empty()) {
     // A delete of a missing item succeeds. Conjunctions bind stronger than OR.
@@ -449,7 +491,12 @@ absl::StatusOr<Plan> MakePlan(const store::Database& database, std::shared_ptr<c
       plan = PlanOneItem(*statement, *pinned.table);
   }
   if (!plan.ok()) return plan;
-  if (!plan->key.empty()) plan->row_key = RowKeyOf(*pinned.table, plan->key);
+  if (!plan->key.empty()) {
+    plan->row_key = RowKeyOf(*pinned.table, plan->key);
+    if (plan->row_key.empty() && !options.in_transaction) {
+      ARM_RETURN_IF_ERROR(CheckKeyTypes(pinned.table->descriptor.key, *plan));
+    }
+  }
   plan->statement = std::move(statement);
   return plan;
 }

@@ -20,6 +20,9 @@
 
 namespace armature::engine::partiql {
 
+// The error of an UPDATE or DELETE without its key.
+inline constexpr char kNoKeyInWrite[] = "Where clause does not contain a mandatory equality on all key attributes";
+
 enum class PlanKind : uint8_t { kGet, kQuery, kScan, kPut, kUpdate, kDelete, kCheck };
 
 struct Plan {
@@ -53,6 +56,8 @@ struct PlanOptions {
   bool consistent_read = false;
   // Reads of indexes with several partition or sort attributes, which the original API refuses.
   bool multi_attribute_indexes = false;
+  // Transactions tell keys of wrong types in the words of the operations on items.
+  bool in_transaction = false;
 };
 
 // Errors: ValidationException; ResourceNotFoundException for a table that is missing or not usable.

@@ -54,6 +54,8 @@ struct Assignment {
 struct OrderKey {
   std::string attribute;
   bool descending = false;
+  Position position;
+  std::string refused_type;  // of a key that is no name of an attribute
 };
 
 struct Statement {
@@ -63,8 +65,8 @@ struct Statement {
   std::optional<std::string> index;
   std::vector<expr::DocumentPath> columns;  // of SELECT; empty: *
   std::optional<Condition> where;
-  std::vector<OrderKey> order;
-  std::string item;  // of INSERT: wire form of an Item
+  std::vector<OrderKey> order;  // of SELECT
+  std::string item;             // of INSERT: wire form of an Item
   std::vector<Assignment> sets;
   std::vector<expr::DocumentPath> removes;
   std::string returning;  // "ALL NEW"; empty without RETURNING

@@ -7,18 +7,18 @@
 #include <set>
 #include <utility>
 
+#include "engine/capacity.h"
 #include "engine/engine.h"
 #include "engine/items/constraints.h"
 #include "engine/items/message_memory.h"
-#include "engine/partiql/parser.h"
 #include "engine/partiql/plan.h"
 #include "engine/partiql/select_run.h"
+#include "engine/partiql/statement_checks.h"
 #include "engine/partiql/statement_steps.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/model/constraint_list.h"
-#include "storage/model/limits.h"
+#include "storage/model/item_view.h"
 
 namespace armature::engine {
 namespace {
@@ -27,9 +27,8 @@ using partiql::Plan;
 using partiql::PlanKind;
 using partiql::Statement;
 
-constexpr size_t kNextTokenMaxChars = 32'768;
-constexpr size_t kBatchStatementsMax = 25;
 constexpr char kDuplicateItem[] = "Duplicate primary key exists in table";
+constexpr char kAllOld[] = "ALL_OLD";
 
 using StatementPtr = std::shared_ptr<const Statement>;
 
@@ -46,28 +45,8 @@ std::string_view ActionOf(Statement::Kind kind) {
   }
 }
 
-void CheckStatementShape(const StatementRequest& request, std::string_view prefix, model::ConstraintList* list) {
-  const std::string path = Cat(prefix, "statement");
-  if (!request.statement.has_value()) {
-    list->AddNull(path);
-  } else {
-    const std::string printed = model::PrintedValue(model::Shown(*request.statement));
-    const size_t length = model::CharacterCount(*request.statement);
-    list->CheckLengthMin(printed, length, path, 1);
-    list->CheckLengthMax(printed, length, path, kStatementMaxChars);
-  }
-  if (request.parameters.has_value()) {
-    list->CheckLengthMin("'[]'", request.parameters->size(), Cat(prefix, "parameters"), 1);
-  }
-  CheckOptionalEnum(request.return_values_on_condition_check_failure,
-                    Cat(prefix, "returnValuesOnConditionCheckFailure"), kReturnValuesOnFailureValues, list);
-}
-
 absl::StatusOr<StatementPtr> Parse(const StatementRequest& request) {
-  static const auto* const kNone = new std::vector<std::string>;
-  ARM_ASSIGN_OR_RETURN(
-      Statement statement,
-      partiql::ParseStatement(*request.statement, request.parameters.has_value() ? *request.parameters : *kNone));
+  ARM_ASSIGN_OR_RETURN(Statement statement, partiql::ParseRequest(request));
   return std::make_shared<const Statement>(std::move(statement));
 }
 
@@ -97,10 +76,10 @@ absl::StatusOr<access::Facts> FactsOfPlan(const store::Database& database, const
 }
 
 absl::StatusOr<Plan> Planned(Engine* engine, const StatementOptions& options, const StatementRequest& request,
-                             const StatementPtr& statement) {
+                             const StatementPtr& statement, bool in_transaction) {
   engine->CountPlan();
-  absl::StatusOr<Plan> plan =
-      partiql::MakePlan(*engine->database(), statement, {request.consistent_read, options.multi_attribute_indexes});
+  absl::StatusOr<Plan> plan = partiql::MakePlan(
+      *engine->database(), statement, {request.consistent_read, options.multi_attribute_indexes, in_transaction});
   if (plan.ok() && plan->write.has_value()) {
     plan->write->from_statement = true;
     plan->write->return_values_on_condition_check_failure = request.return_values_on_condition_check_failure;
@@ -115,13 +94,13 @@ absl::StatusOr<Plan> PlanFor(Engine* engine, const StatementOptions& options, co
   std::optional<absl::StatusOr<Plan>> plan;
   if (options.gate) {
     const auto facts = [&](const store::Database& database) {
-      if (!plan.has_value()) plan = Planned(engine, options, request, statement);
+      if (!plan.has_value()) plan = Planned(engine, options, request, statement, !transaction.empty());
       return FactsOfPlan(database, *plan, transaction);
     };
     const std::string_view index = statement->index.has_value() ? std::string_view(*statement->index) : "";
     ARM_RETURN_IF_ERROR(options.gate({ActionOf(statement->kind), statement->table, index, facts}));
   }
-  return plan.has_value() ? *std::move(plan) : Planned(engine, options, request, statement);
+  return plan.has_value() ? *std::move(plan) : Planned(engine, options, request, statement, !transaction.empty());
 }
 
 size_t BytesOfStatement(const StatementRequest& request) {
@@ -132,32 +111,16 @@ size_t BytesOfStatement(const StatementRequest& request) {
   return bytes;
 }
 
-void RunWriteOf(Engine* engine, const RequestContext& context, Plan plan, Callback<WriteResult> done) {
-  auto translated = [kind = plan.kind, done = std::move(done)](absl::StatusOr<WriteResult> result) mutable {
-    if (!result.ok()) return std::move(done)(partiql::StatementError(result.status(), kind));
-    std::move(done)(std::move(result));
-  };
+// Runs the operation that executes a write. Its errors are those of the operation.
+void RunItemWrite(Engine* engine, const RequestContext& context, Plan plan, Callback<WriteResult> done) {
   switch (plan.kind) {
     case PlanKind::kPut:
-      return engine->PutItem(context, *std::move(plan.write), std::move(translated));
+      return engine->PutItem(context, *std::move(plan.write), std::move(done));
     case PlanKind::kUpdate:
-      return engine->UpdateItem(context, *std::move(plan.write), std::move(translated));
+      return engine->UpdateItem(context, *std::move(plan.write), std::move(done));
     default:
-      return engine->DeleteItem(context, *std::move(plan.write), std::move(translated));
+      return engine->DeleteItem(context, *std::move(plan.write), std::move(done));
   }
-}
-
-absl::Status CheckExecuteStatement(const ExecuteStatementRequest& request) {
-  model::ConstraintList list;
-  CheckStatementShape(request.statement, "", &list);
-  if (request.next_token.has_value()) {
-    const std::string printed = model::PrintedValue(model::Shown(*request.next_token));
-    list.CheckLengthMin(printed, request.next_token->size(), "nextToken", 1);
-    list.CheckLengthMax(printed, request.next_token->size(), "nextToken", kNextTokenMaxChars);
-  }
-  CheckCapacityReport(request.return_consumed_capacity, &list);
-  if (request.limit.has_value()) list.CheckMinimum(*request.limit, "limit", 1);
-  return list.ToStatus();
 }
 
 class ExecuteStatementRun final : public partiql::StatementSteps {
@@ -171,9 +134,7 @@ class ExecuteStatementRun final : public partiql::StatementSteps {
 
   absl::Status Run(size_t) override {
     ARM_ASSIGN_OR_RETURN(const StatementPtr statement, Parse(request_.statement));
-    if (statement->kind == Statement::Kind::kExists) {
-      return ValidationError("EXISTS() is only supported in ExecuteTransaction");
-    }
+    ARM_RETURN_IF_ERROR(partiql::CheckForm(*statement));
     if (request_.next_token.has_value()) {
       ARM_ASSIGN_OR_RETURN(start_, partiql::DecodeToken(request_.statement, *request_.next_token));
     }
@@ -192,16 +153,16 @@ class ExecuteStatementRun final : public partiql::StatementSteps {
       return partiql::RunSelect(engine(), context(), request_, std::move(plan_), start_, std::move(done_));
     }
     plan_.write->return_consumed_capacity = request_.return_consumed_capacity;
-    RunWriteOf(engine(), context(), std::move(plan_),
-               [done = std::move(done_)](absl::StatusOr<WriteResult> written) mutable {
-                 if (!written.ok()) return std::move(done)(written.status());
-                 ExecuteStatementResult result;
-                 if (written->attributes.has_value()) result.items.emplace_back(written->attributes->view());
-                 result.capacity = std::move(written->capacity);
-                 result.change_sequence = written->change_sequence;
-                 result.memory = std::move(written->memory);
-                 std::move(done)(std::move(result));
-               });
+    auto answer = [kind = plan_.kind, done = std::move(done_)](absl::StatusOr<WriteResult> written) mutable {
+      if (!written.ok()) return std::move(done)(partiql::StatementError(written.status(), kind));
+      ExecuteStatementResult result;
+      if (written->attributes.has_value()) result.items.emplace_back(written->attributes->view());
+      result.capacity = std::move(written->capacity);
+      result.change_sequence = written->change_sequence;
+      result.memory = std::move(written->memory);
+      std::move(done)(std::move(result));
+    };
+    RunItemWrite(engine(), context(), std::move(plan_), std::move(answer));
   }
 
   const StatementOptions options_;
@@ -226,6 +187,7 @@ bool IsMixed(const std::vector<StatementPtr>& statements) {
 struct BatchRun {
   BatchStatementResult result;
   std::vector<std::optional<ConsumedCapacity>> capacity;
+  std::vector<double> lost_units;  // of writes whose condition failed
   std::vector<uint64_t> sequences;
   std::vector<HeldMemory> memories;
   std::atomic<size_t> waiting = 0;
@@ -233,19 +195,7 @@ struct BatchRun {
 
   void Finish() {
     if (waiting.fetch_sub(1) != 1) return;
-    std::map<std::string, size_t> place;
-    for (const std::optional<ConsumedCapacity>& each : capacity) {
-      if (!each.has_value()) continue;
-      const auto [found, is_new] = place.try_emplace(each->table_name, result.capacity.size());
-      std::optional<ConsumedCapacity> sum;
-      if (!is_new) sum = result.capacity[found->second];
-      partiql::AddCapacity(*each, &sum);
-      if (is_new) {
-        result.capacity.push_back(*std::move(sum));
-      } else {
-        result.capacity[found->second] = *std::move(sum);
-      }
-    }
+    SumCapacity();
     size_t memory = 0;
     for (const HeldMemory& each : memories) memory += each.counted();
     result.memory.Set(memory);
@@ -253,51 +203,70 @@ struct BatchRun {
     for (const uint64_t sequence : sequences) result.change_sequence = std::max(result.change_sequence, sequence);
     std::move(done)(std::move(result));
   }
-};
 
-absl::Status CheckBatch(const BatchStatementRequest& request) {
-  model::ConstraintList list;
-  if (!request.statements.has_value()) {
-    list.AddNull("statements");
-  } else {
-    list.CheckLengthMin("'[]'", request.statements->size(), "statements", 1);
-    list.CheckLengthMax("'[...]'", request.statements->size(), "statements", kBatchStatementsMax);
-    for (size_t i = 0; i < std::min(request.statements->size(), kBatchStatementsMax); ++i) {
-      CheckStatementShape((*request.statements)[i], Cat("statements.", i + 1, ".member."), &list);
+ private:
+  void SumCapacity() {
+    const bool all_failed =
+        std::none_of(capacity.begin(), capacity.end(), [](const auto& each) { return each.has_value(); });
+    if (all_failed) return;
+    std::map<std::string, std::optional<ConsumedCapacity>> sums;
+    std::vector<std::string> order;
+    for (size_t i = 0; i < capacity.size(); ++i) {
+      ConsumedCapacity one;
+      one.table_name = result.responses[i].table_name;
+      // In the total alone: no part of the table or of an index has it.
+      one.total = lost_units[i];
+      if (!capacity[i].has_value() && lost_units[i] == 0) continue;
+      std::optional<ConsumedCapacity>& sum = sums[capacity[i].has_value() ? capacity[i]->table_name : one.table_name];
+      if (!sum.has_value()) order.push_back(capacity[i].has_value() ? capacity[i]->table_name : one.table_name);
+      partiql::AddCapacity(capacity[i].has_value() ? *capacity[i] : one, &sum);
     }
+    for (const std::string& table : order) result.capacity.push_back(*std::move(sums[table]));
   }
-  CheckCapacityReport(request.return_consumed_capacity, &list);
-  return list.ToStatus();
-}
+};
 
 absl::StatusOr<Plan> PlanOfBatch(Engine* engine, const StatementOptions& options, const StatementRequest& request,
                                  const StatementPtr& statement) {
-  if (statement->kind == Statement::Kind::kExists) {
-    return ValidationError("EXISTS() is only supported in ExecuteTransaction");
-  }
+  ARM_RETURN_IF_ERROR(partiql::CheckForm(*statement));
   ARM_ASSIGN_OR_RETURN(Plan plan, PlanFor(engine, options, request, statement));
-  if (statement->is_read() && plan.key.empty()) {
+  if (statement->is_read() && (plan.key.empty() || !plan.is_key_only)) {
     return ValidationError(
         "Select statements within BatchExecuteStatement must specify the primary key in the where clause.");
   }
   return plan;
 }
 
+// A write of a batch. A failed condition costs what a single write with one costs, by the item that it read.
+void RunWriteOfBatch(Engine* engine, const RequestContext& context, const BatchStatementRequest& request, size_t i,
+                     Plan plan, const std::shared_ptr<BatchRun>& run) {
+  WriteRequest& write = *plan.write;
+  write.return_consumed_capacity = request.return_consumed_capacity;
+  const bool with_item = write.return_values_on_condition_check_failure == kAllOld;
+  const bool with_units = !request.return_consumed_capacity.empty() && request.return_consumed_capacity != "NONE";
+  if (with_units) write.return_values_on_condition_check_failure = kAllOld;
+  auto finish = [run, i, with_item, with_units, kind = plan.kind](absl::StatusOr<WriteResult> written) {
+    BatchStatementResult::Response& response = run->result.responses[i];
+    if (written.ok()) {
+      if (written->attributes.has_value()) response.item = std::string(written->attributes->view());
+      run->memories[i] = std::move(written->memory);
+      run->capacity[i] = std::move(written->capacity);
+      run->sequences[i] = written->change_sequence;
+      return run->Finish();
+    }
+    response.error = partiql::StatementError(written.status(), kind);
+    const std::optional<ApiError> error = GetApiError(written.status());
+    if (error.has_value() && error->type == ApiErrorType::kConditionalCheckFailed) {
+      if (with_units) run->lost_units[i] = WriteUnits(model::ApiSize(model::ItemView(error->item)), 0);
+      if (!with_item) response.error = partiql::StatementError(ConditionalCheckFailedError({}), kind);
+    }
+    run->Finish();
+  };
+  RunItemWrite(engine, context, std::move(plan), std::move(finish));
+}
+
 void RunOfBatch(Engine* engine, const RequestContext& context, const BatchStatementRequest& request, size_t i,
                 Plan plan, const std::shared_ptr<BatchRun>& run) {
-  if (plan.write.has_value()) {
-    plan.write->return_consumed_capacity = request.return_consumed_capacity;
-    return RunWriteOf(engine, context, std::move(plan), [run, i](absl::StatusOr<WriteResult> written) {
-      run->result.responses[i].error = written.status();
-      if (written.ok()) {
-        if (written->attributes.has_value()) run->result.responses[i].item = std::string(written->attributes->view());
-        run->memories[i] = std::move(written->memory);
-        run->capacity[i] = std::move(written->capacity);
-        run->sequences[i] = written->change_sequence;
-      }
-      run->Finish();
-    });
-  }
+  if (plan.write.has_value()) return RunWriteOfBatch(engine, context, request, i, std::move(plan), run);
   ExecuteStatementRequest one;
   one.statement = (*request.statements)[i];
   one.return_consumed_capacity = request.return_consumed_capacity;
@@ -321,6 +290,7 @@ class BatchSteps final : public partiql::StatementSteps {
     run_->done = std::move(done);
     run_->result.responses.resize(statements);
     run_->capacity.resize(statements);
+    run_->lost_units.resize(statements);
     run_->sequences.resize(statements);
     run_->memories.resize(statements);
     parsed_.resize(statements);
@@ -338,7 +308,6 @@ class BatchSteps final : public partiql::StatementSteps {
       absl::StatusOr<StatementPtr> parsed = Parse(request);
       if (parsed.ok()) {
         parsed_[i] = *std::move(parsed);
-        run_->result.responses[i].table_name = parsed_[i]->table;
       } else {
         plans_[i] = parsed.status();
       }
@@ -349,6 +318,10 @@ class BatchSteps final : public partiql::StatementSteps {
     }
     if (parsed_[i] == nullptr) return absl::OkStatus();
     plans_[i] = PlanOfBatch(engine(), options_, request, parsed_[i]);
+    // A statement that is refused before it reaches its table does not name it.
+    const std::optional<ApiError> error = GetApiError(plans_[i].status());
+    const bool is_refused = error.has_value() && error->type == ApiErrorType::kValidation;
+    if (!is_refused) run_->result.responses[i].table_name = parsed_[i]->table;
     const bool is_named = plans_[i].ok() && !plans_[i]->row_key.empty();
     if (is_named && !items_.emplace(parsed_[i]->table, plans_[i]->row_key).second) {
       return ValidationError(kDuplicateKeysText);
@@ -378,40 +351,42 @@ class BatchSteps final : public partiql::StatementSteps {
   std::set<std::pair<std::string, std::string>> items_;  // table and row key
 };
 
-absl::Status CheckTransaction(const TransactStatementsRequest& request) {
-  model::ConstraintList list;
-  if (!request.statements.has_value()) {
-    list.AddNull("transactStatements");
-  } else {
-    list.CheckLengthMin("'[]'", request.statements->size(), "transactStatements", 1);
-    list.CheckLengthMax("'[...]'", request.statements->size(), "transactStatements", model::kTransactActionsMax);
-    for (size_t i = 0; i < std::min(request.statements->size(), model::kTransactActionsMax); ++i) {
-      CheckStatementShape((*request.statements)[i], Cat("transactStatements.", i + 1, ".member."), &list);
-    }
+// Parses statement `i` of a transaction, whose parameters are checked.
+absl::StatusOr<StatementPtr> ParseOfTransaction(const StatementRequest& request, size_t i) {
+  absl::StatusOr<Statement> statement = partiql::ParseChecked(request);
+  if (!statement.ok()) return partiql::MemberError(i, statement.status());
+  if (!statement->returning.empty()) {
+    return partiql::RefusedMember(i, "RETURNING clause is not supported in ExecuteTransaction.");
   }
-  CheckCapacityReport(request.return_consumed_capacity, &list);
-  return list.ToStatus();
+  if (statement->is_read() && statement->index.has_value()) {
+    return partiql::RefusedMember(i, "Reads on indices are not supported within transactions.");
+  }
+  const bool is_write = !statement->is_read() && statement->kind != Statement::Kind::kExists;
+  if (is_write && statement->index.has_value()) return partiql::RefusedMember(i, partiql::kIndexInWrite);
+  return std::make_shared<const Statement>(*std::move(statement));
 }
 
-// The plan of statement `i` of a transaction.
+// The plan of statement `i` of a transaction. `reason` gets a code if the statement cancels the transaction, because it
+// finds no table or no key.
 absl::StatusOr<Plan> PlanOfTransaction(Engine* engine, const StatementOptions& options, const StatementRequest& request,
-                                       const StatementPtr& statement, size_t i) {
-  const auto refused = [i](std::string_view why) {
-    return ValidationError(Cat("Validation failed in TransactStatements[", i, "]: ", why));
-  };
-  if (!statement->returning.empty()) return refused("RETURNING clause is not supported in ExecuteTransaction.");
-  if (statement->is_read() && statement->index.has_value()) {
-    return refused("Reads on indices are not supported within transactions.");
-  }
+                                       const StatementPtr& statement, size_t i, CancellationReason* reason) {
   absl::StatusOr<Plan> plan = PlanFor(engine, options, request, statement, "ExecuteTransaction");
-  if (!plan.ok() && statement->kind == Statement::Kind::kExists) {
-    const std::optional<ApiError> error = GetApiError(plan.status());
-    if (error.has_value() && error->message.starts_with("EXISTS()")) return refused(error->message);
+  const bool is_read = statement->is_read();
+  if (plan.ok() && is_read && (plan->key.empty() || !plan->is_key_only)) {
+    return partiql::RefusedMember(
+        i, "Select statements within ExecuteTransaction must specify the primary key in the where clause.");
   }
-  if (plan.ok() && statement->is_read() && (plan->key.empty() || !plan->is_key_only)) {
-    return refused("Select statements within ExecuteTransaction must specify the primary key in the where clause.");
+  const std::optional<ApiError> error = GetApiError(plan.status());
+  if (!error.has_value()) return plan;
+  const bool is_missing = error->type == ApiErrorType::kResourceNotFound;
+  if (!is_missing && error->type != ApiErrorType::kValidation) return plan;
+  if (!is_missing && (is_read || statement->kind == Statement::Kind::kExists)) {
+    return partiql::RefusedMember(i, error->message);
   }
-  return plan;
+  reason->code = is_missing ? "ResourceNotFound" : "ValidationError";
+  const bool has_no_key = error->message == partiql::kNoKeyInWrite;
+  reason->message = has_no_key ? "The provided key element does not match the schema" : error->message;
+  return Plan();
 }
 
 void RunTransactionReads(Engine* engine, const RequestContext& context, const TransactStatementsRequest& request,
@@ -494,36 +469,41 @@ void RunTransactionWrites(Engine* engine, const RequestContext& context, const T
       });
 }
 
-// Parses the statements of a transaction, then plans them.
+// Checks the parameters of all statements of a transaction, then parses the statements, then plans them.
 class TransactionSteps final : public partiql::StatementSteps {
  public:
   TransactionSteps(StatementOptions options, TransactStatementsRequest request, Callback<TransactStatementsResult> done)
       : options_(std::move(options)), request_(std::move(request)), done_(std::move(done)) {
     parsed_.resize(request_.statements->size());
     plans_.resize(parsed_.size());
+    reasons_.resize(parsed_.size());
   }
 
  private:
-  size_t count() const override { return 2 * parsed_.size(); }
+  size_t count() const override { return 3 * parsed_.size(); }
   size_t BytesOf(size_t step) const override { return BytesOfStatement((*request_.statements)[step % parsed_.size()]); }
 
   absl::Status Run(size_t step) override {
     const size_t i = step % parsed_.size();
     const StatementRequest& request = (*request_.statements)[i];
-    if (step < parsed_.size()) {
-      ARM_ASSIGN_OR_RETURN(parsed_[i], Parse(request));
+    if (step < parsed_.size()) return partiql::CheckParameters(request);
+    if (step < 2 * parsed_.size()) {
+      ARM_ASSIGN_OR_RETURN(parsed_[i], ParseOfTransaction(request, i));
       return absl::OkStatus();
     }
     if (i == 0 && IsMixed(parsed_)) {
       return ValidationError(
           "ExecuteTransaction API does not support both read and write operations in the same request.");
     }
-    ARM_ASSIGN_OR_RETURN(plans_[i], PlanOfTransaction(engine(), options_, request, parsed_[i], i));
+    ARM_ASSIGN_OR_RETURN(plans_[i], PlanOfTransaction(engine(), options_, request, parsed_[i], i, &reasons_[i]));
     return absl::OkStatus();
   }
 
   void Finish(const absl::Status& status) override {
     if (!status.ok()) return std::move(done_)(status);
+    const bool is_cancelled =
+        std::any_of(reasons_.begin(), reasons_.end(), [](const auto& each) { return !each.message.empty(); });
+    if (is_cancelled) return std::move(done_)(TransactionCanceledError(reasons_));
     const bool reads = parsed_.front()->is_read();
     (reads ? RunTransactionReads : RunTransactionWrites)(engine(), context(), request_, std::move(plans_),
                                                          std::move(done_));
@@ -534,27 +514,28 @@ class TransactionSteps final : public partiql::StatementSteps {
   Callback<TransactStatementsResult> done_;
   std::vector<StatementPtr> parsed_;
   std::vector<Plan> plans_;
+  std::vector<CancellationReason> reasons_;
 };
 
 }  // namespace
 
 void ExecuteStatement(Engine* engine, RequestContext context, StatementOptions options, ExecuteStatementRequest request,
                       Callback<ExecuteStatementResult> done) {
-  if (const absl::Status status = CheckExecuteStatement(request); !status.ok()) return std::move(done)(status);
+  if (const absl::Status status = partiql::CheckExecuteStatement(request); !status.ok()) return std::move(done)(status);
   std::make_shared<ExecuteStatementRun>(std::move(options), std::move(request), std::move(done))
       ->Start(engine, std::move(context));
 }
 
 void BatchExecuteStatement(Engine* engine, RequestContext context, StatementOptions options,
                            BatchStatementRequest request, Callback<BatchStatementResult> done) {
-  if (const absl::Status status = CheckBatch(request); !status.ok()) return std::move(done)(status);
+  if (const absl::Status status = partiql::CheckBatch(request); !status.ok()) return std::move(done)(status);
   std::make_shared<BatchSteps>(std::move(options), std::move(request), std::move(done))
       ->Start(engine, std::move(context));
 }
 
 void ExecuteTransaction(Engine* engine, RequestContext context, StatementOptions options,
                         TransactStatementsRequest request, Callback<TransactStatementsResult> done) {
-  if (const absl::Status status = CheckTransaction(request); !status.ok()) return std::move(done)(status);
+  if (const absl::Status status = partiql::CheckTransaction(request); !status.ok()) return std::move(done)(status);
   std::make_shared<TransactionSteps>(std::move(options), std::move(request), std::move(done))
       ->Start(engine, std::move(context));
 }

@@ -29,6 +29,7 @@ void CheckRefusal(const absl::Status& status) {
   const auto error = GetApiError(status);
   Check(error.has_value(), "what is refused is an API error");
   Check(error->type != ApiErrorType::kServiceUnavailable && !error->message.empty(), "an error has a reason");
+  Check(!error->message.ends_with(": "), "a reason is not empty");
 }
 
 // Values of all types, those of keys more often.

@@ -66,6 +66,30 @@ TEST(PartiqlParser, EveryPrefixOfAStatementIsRefusedOrAStatement) {
   EXPECT_EQ(ParseErrorOf(text), "");
 }
 
+TEST(PartiqlParser, ComparedConditionsBecomeJunctions) {
+  const Condition equal = *Parsed("SELECT * FROM t WHERE attribute_exists(a) = (b > 1)").where;
+  ASSERT_EQ(equal.kind, Condition::Kind::kOr);
+  EXPECT_EQ(equal.children[0].kind, Condition::Kind::kAnd);
+  EXPECT_EQ(equal.children[1].children[0].kind, Condition::Kind::kNot);
+  EXPECT_EQ(Parsed("SELECT * FROM t WHERE (a = 1) = true").where->kind, Condition::Kind::kComparison);
+  EXPECT_EQ(Parsed("SELECT * FROM t WHERE NOT NOT (a = 1) <> false").where->kind, Condition::Kind::kNot);
+}
+
+TEST(PartiqlParser, ComparedConditionsAreBounded) {
+  std::string text = "a = 1";
+  for (int i = 0; i < 40; ++i) text = "(" + text + ") = (b = " + std::to_string(i) + ")";
+  EXPECT_NE(ParseErrorOf("SELECT * FROM t WHERE " + text), "");
+}
+
+TEST(PartiqlParser, EveryErrorHasAReason) {
+  for (const char* text :
+       {"", ";", "#", "'", "\"", "/*", "`1`", "SELECT * FROM t WHERE a = 5e", "SELECT * FROM t WHERE a = 1e99999999999",
+        "SELECT * FROM t WHERE a = 'x", "SELECT * FROM t -- x\n;;", "SELECT * FROM t WHERE a = \xff"}) {
+    const std::string error = ParseErrorOf(text);
+    EXPECT_FALSE(error.empty() || error.ends_with(": ")) << text << ": " << error;
+  }
+}
+
 TEST(PartiqlParser, NamesThePlaceOfAFault) {
   EXPECT_EQ(ParseErrorOf("SELECT *\nFROM\n  user"),
             "Statement wasn't well formed, can't be processed: Unexpected path component at 3:3:4");
