@@ -222,7 +222,9 @@ class OtherHistoryTest : public testing::Test {
                     HasSubstr("TrimmedDataAccessException"));
       }
     }
-    if (has_index) EXPECT_THAT(Error(daemon->Read(old_.change)), HasSubstr("is of another history"));
+    if (has_index) {
+      EXPECT_THAT(Error(daemon->Read(old_.change)), HasSubstr("is of another history"));
+    }
     EXPECT_THAT(Error(daemon->Watch(old_.change)), HasSubstr("TrimmedDataAccessException"));
   }
 
