@@ -58,6 +58,26 @@ absl::Status CheckWriteShape(const WriteRequest& request, std::string_view item_
                     [&](model::ConstraintList* constraints) { CheckWriteEnums(request, rules, constraints); });
 }
 
+bool ReturnsAllOldOrNone(const WriteRequest& request) {
+  return request.return_values.empty() || request.return_values == "ALL_OLD" || request.return_values == "NONE";
+}
+
+constexpr std::string_view kAllOldOrNone = "ReturnValues can only be ALL_OLD or NONE";
+
+// The same for DeleteItem, which gathers a ReturnValues that is not its own with the enumerations. In the older layer
+// it follows them.
+absl::Status CheckDeleteShape(const WriteRequest& request, ValidationLayer layer) {
+  const LayerRules& rules = ShapeRules(request, layer);
+  if (!rules.short_enums || ReturnsAllOldOrNone(request)) return CheckWriteShape(request, "key", layer);
+  ARM_RETURN_IF_ERROR(CheckNameIsGiven(request, rules));
+  return CheckShape(request.table_name, {"key"}, [&](model::ConstraintList* constraints) {
+    CheckWriteEnums(request, rules, constraints);
+    model::ConstraintList unknown;
+    CheckReturnValues(request.return_values, rules, &unknown);
+    if (unknown.empty()) constraints->AddText(kAllOldOrNone);
+  });
+}
+
 // The same for an UpdateItem that lacks its table or its key, which gathers in another order.
 absl::Status CheckPartialUpdateShape(const WriteRequest& request, const LayerRules& rules) {
   model::ConstraintList constraints;
@@ -164,10 +184,7 @@ class SentSize {
 };
 
 absl::Status CheckReturnsAllOldOrNone(const WriteRequest& request) {
-  if (request.return_values.empty() || request.return_values == "ALL_OLD" || request.return_values == "NONE") {
-    return absl::OkStatus();
-  }
-  return ValidationError("ReturnValues can only be ALL_OLD or NONE");
+  return ReturnsAllOldOrNone(request) ? absl::OkStatus() : ValidationError(kAllOldOrNone);
 }
 
 class PutItem final : public RowMutation {
@@ -206,7 +223,7 @@ class DeleteItem final : public RowMutation {
   using RowMutation::RowMutation;
   static constexpr std::span<const expr::ExpressionKind> kKinds = expr::kDeleteKinds;
 
-  absl::Status CheckShape(ValidationLayer layer) const { return CheckWriteShape(request_, "key", layer); }
+  absl::Status CheckShape(ValidationLayer layer) const { return CheckDeleteShape(request_, layer); }
 
   absl::Status Check(ValidationLayer layer, expr::ParseCache* cache) {
     ARM_RETURN_IF_ERROR(CheckParameterStyles(request_.expressions, layer));

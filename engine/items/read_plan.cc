@@ -14,6 +14,7 @@
 #include "storage/codec/item_codec.h"
 #include "storage/codec/key_codec.h"
 #include "storage/model/limits.h"
+#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
@@ -210,13 +211,25 @@ void CheckSelectValue(const ReadRequest& request, model::ConstraintList* constra
   CheckOptionalEnum(request.select, "select", kSelectValues, constraints);
 }
 
+// A request without a table is left to the older layer, which gathers in another order.
+absl::Status CheckReadWithoutTable(const ReadRequest& request) {
+  model::ConstraintList constraints;
+  CheckSelectValue(request, &constraints);
+  model::CheckTableReferenceShape(request.table_name, &constraints);
+  CheckCapacityReport(request.return_consumed_capacity, &constraints);
+  CheckLegacyShapes(request.expressions.legacy, RulesOf(ValidationLayer::kOlder), &constraints);
+  if (request.limit.has_value()) constraints.CheckMinimum(*request.limit, "limit", 1);
+  return constraints.ToStatus();
+}
+
 // Checks common to both operations that need no table: names, enumerations, Limit, parameter styles, legacy parameters
 // except KeyConditions, the start key's values.
 absl::Status CheckReadRequest(ReadPlan* plan) {
   const ReadRequest& request = plan->request;
   const LayerRules& rules = RulesOf(LayerOf(plan->kind));
   // With short texts for enumerations, Select follows the mix of parameters and ConditionalOperator.
-  const bool select_later = rules.short_enums && request.table_name.has_value();
+  if (rules.short_enums && !request.table_name.has_value()) return CheckReadWithoutTable(request);
+  const bool select_later = rules.short_enums;
   ARM_RETURN_IF_ERROR(CheckShape(request.table_name, {}, [&](model::ConstraintList* constraints) {
     if (request.index_name.has_value()) {
       constraints->CheckName(*request.index_name, "indexName", model::kTableNameMinChars);
@@ -224,9 +237,6 @@ absl::Status CheckReadRequest(ReadPlan* plan) {
     CheckCapacityReport(request.return_consumed_capacity, constraints);
     if (!select_later) CheckSelectValue(request, constraints);
     CheckLegacyShapes(request.expressions.legacy, rules, constraints);
-    if (!request.table_name.has_value() && rules.short_enums) {
-      CheckConditionalOperatorWord(request.expressions.legacy, constraints);
-    }
     if (plan->kind == ReadKind::kScan && request.limit.has_value()) {
       constraints->CheckMinimum(*request.limit, "limit", 1);
     }
