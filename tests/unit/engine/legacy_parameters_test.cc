@@ -155,13 +155,15 @@ TEST_F(LegacyEngineTest, PutChecksInTheDocumentedOrder) {
   request.expressions.legacy.expected = {{"x", codec::N("cat"), false, "", {}}};
   request.expressions.legacy.conditional_operator = "OR";
   request.expressions.condition = "!!!";
-  // ConditionalOperator of a write is not reported among the mixed parameters.
   EXPECT_EQ(
       TextOf(engine_.Put(request).status()),
       Cat(kEnvelope,
           "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: "
-          "{Expected} Expression parameters: {ConditionExpression}"));
+          "{Expected, ConditionalOperator} Expression parameters: {ConditionExpression}"));
   request.expressions.condition.reset();
+  EXPECT_EQ(TextOf(engine_.Put(request).status()),
+            Cat(kEnvelope, "ConditionalOperator can only be used when Filter or Expected has two or more elements"));
+  request.expressions.legacy.expected->push_back({"y", {}, false, "", {}});
   EXPECT_EQ(TextOf(engine_.Put(request).status()),
             Cat(kEnvelope, "The parameter cannot be converted to a numeric value: dog"));
   request.item_wire = PlainItem("p", "1");
@@ -174,11 +176,7 @@ TEST_F(LegacyEngineTest, PutChecksInTheDocumentedOrder) {
             Cat(kEnvelope, kInvalid, "Value cannot be used when Exists is false for Attribute: x"));
   request.expressions.legacy.expected.reset();
   EXPECT_EQ(TextOf(engine_.Put(request).status()),
-            Cat(kEnvelope, kInvalid, "ConditionalOperator cannot be used without Filter or Expected"));
-  request.expressions.condition = "attribute_exists(x)";
-  EXPECT_EQ(TextOf(engine_.Put(request).status()),
-            Cat(kEnvelope, kInvalid, "ConditionalOperator cannot be used without Filter or Expected"));
-  request.expressions.condition.reset();
+            Cat(kEnvelope, "ConditionalOperator cannot be used without Filter or Expected"));
   request.expressions.legacy.conditional_operator.clear();
   request.expressions.legacy.expected = {{"x", {}, false, "", {}}};
   request.expressions.names = StringMap<std::string>{{"#x", "x"}};
@@ -195,11 +193,10 @@ TEST_F(LegacyEngineTest, ShapesAreCheckedFirstAndTogether) {
   request.expressions.legacy.conditional_operator = "XOR";
   EXPECT_EQ(
       TextOf(engine_.Put(request).status()),
-      "3 validation errors detected: Value 'SOME' at 'returnValues' failed to satisfy constraint: Member must "
-      "satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]; Value '==' at "
-      "'expected.x.member.comparisonOperator' failed to satisfy constraint: Member must satisfy enum value set: "
-      "[IN, NULL, BETWEEN, LT, NOT_CONTAINS, EQ, GT, NOT_NULL, NE, LE, BEGINS_WITH, GE, CONTAINS]; Value 'XOR' at "
-      "'conditionalOperator' failed to satisfy constraint: Member must satisfy enum value set: [OR, AND]");
+      "2 validation errors detected: Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, "
+      "UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]; Value '==' at 'expected.x.member.comparisonOperator' failed to satisfy "
+      "constraint: Member must satisfy enum value set: [IN, NULL, BETWEEN, LT, NOT_CONTAINS, EQ, GT, NOT_NULL, NE, LE, "
+      "BEGINS_WITH, GE, CONTAINS]");
   EXPECT_EQ(QueryText(QueryOf({On("pk", "", {})})),
             "1 validation error detected: Value null at 'keyConditions.pk.member.comparisonOperator' failed to satisfy "
             "constraint: Member must not be null");
@@ -328,7 +325,7 @@ TEST_F(LegacyEngineTest, QueryFilterMayNotNameKeys) {
 }
 
 TEST_F(LegacyEngineTest, ConditionalOperatorNeedsAFilter) {
-  const std::string alone = Cat(kInvalid, "ConditionalOperator cannot be used without Filter or Expected");
+  const std::string alone = "ConditionalOperator cannot be used without Filter or Expected";
   ReadRequest request = QueryOf(PartitionP());
   request.expressions.legacy.conditional_operator = "AND";
   EXPECT_EQ(QueryText(request), alone);
@@ -384,7 +381,7 @@ TEST_F(LegacyEngineTest, EmptyMapsAreGiven) {
   EXPECT_EQ(TextOf(engine_.Put(put).status()), "OK");
   put.expressions.legacy.conditional_operator = "OR";
   EXPECT_EQ(TextOf(engine_.Put(put).status()),
-            Cat(kEnvelope, kInvalid, "ConditionalOperator cannot be used without Filter or Expected"));
+            Cat(kEnvelope, "ConditionalOperator cannot be used without Filter or Expected"));
 
   WriteRequest update = WriteTo(kTable, PlainItem("fresh", "1"));
   update.expressions.legacy.attribute_updates.emplace();

@@ -193,7 +193,8 @@ TEST_F(UpdateItemTest, ChecksComeInTheDocumentedOrder) {
   request.expressions.legacy.attribute_updates = {{"x", {}, "DELETE"}};
   request.expressions.legacy.expected = {{"x", {}, false, "", {}}};
   request.return_values = "SOME";
-  EXPECT_TRUE(TextOf(engine_.Update(request).status()).starts_with("1 validation error detected: Value 'SOME'"));
+  EXPECT_TRUE(TextOf(engine_.Update(request).status())
+                  .starts_with("1 validation error detected: Failed to satisfy constraint: "));
   request.return_values = "";
   EXPECT_EQ(
       Error(request),
