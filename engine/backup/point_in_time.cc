@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "engine/backup/table_backup_requests.h"
+#include "engine/invalid_request.h"
 #include "engine/parts.h"
 #include "engine/tables/resource_arn.h"
 #include "storage/base/api_error.h"
@@ -14,8 +15,6 @@
 
 namespace armature::engine {
 namespace {
-
-absl::Status InvalidRequest(std::string_view detail) { return ValidationError(Cat("Invalid Request: ", detail)); }
 
 absl::Status CheckShape(const RestoreToPointInTimeRequest& request) {
   model::ConstraintList faults;

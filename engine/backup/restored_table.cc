@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "engine/invalid_request.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -20,8 +21,6 @@ namespace armature::engine {
 namespace {
 
 using model::BillingMode;
-
-absl::Status InvalidRequest(std::string_view detail) { return ValidationError(Cat("Invalid Request: ", detail)); }
 
 // True if the definition of `wanted` has the keys and projection of `index`.
 bool IsSameIndex(const model::IndexDefinition& wanted, const model::IndexDescriptor& index) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "engine/invalid_request.h"
 #include "engine/transfer/transfer_files.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -114,8 +115,6 @@ absl::Status CheckMessageSize(std::string_view message) {
 absl::Status NotSupported(std::string_view member, std::string_view value) {
   return ValidationError(Cat(member, " ", value, " is not supported by this server"));
 }
-
-absl::Status InvalidRequest(std::string_view detail) { return ValidationError(Cat("Invalid Request: ", detail)); }
 
 // An export takes the ARN of a table, in any region. Source: answers of the original service, captured in October 2026.
 absl::Status CheckExportedTable(std::string_view arn) {
