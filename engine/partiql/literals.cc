@@ -70,7 +70,7 @@ class LiteralReader {
     if (tokens_->TryWord("NULL")) return FlagValue(ValueType::kNull, true);
     if (tokens_->IsSymbol("?")) return ReadParameter(place, depth);
     if (tokens_->IsSymbol("[")) return ReadList(place, depth);
-    if (tokens_->IsSymbol("<<")) return ReadSet(place);
+    if (tokens_->IsSymbol("<<")) return ReadSet(place, depth);
     if (tokens_->IsSymbol("{")) {
       ARM_ASSIGN_OR_RETURN(const std::string entries, ReadMap(&place, depth));
       return TypedValue(ValueType::kMap, entries);
@@ -183,7 +183,7 @@ class LiteralReader {
     Position position;
   };
 
-  absl::StatusOr<Member> ReadMember(const LiteralPlace& place) {
+  absl::StatusOr<Member> ReadMember(const LiteralPlace& place, int depth) {
     Member member;
     member.position = tokens_->Peek().position;
     if (tokens_->Peek().kind == TokenKind::kString) {
@@ -201,7 +201,7 @@ class LiteralReader {
       ARM_RETURN_IF_ERROR(ReadPath(tokens_).status());
     } else {
       // Its own faults come before those of the set.
-      ARM_RETURN_IF_ERROR(ReadValue(place, 1).status());
+      ARM_RETURN_IF_ERROR(ReadValue(place, depth + 1).status());
     }
     return member;
   }
@@ -219,7 +219,7 @@ class LiteralReader {
     }
   }
 
-  absl::StatusOr<std::string> ReadSet(const LiteralPlace& place) {
+  absl::StatusOr<std::string> ReadSet(const LiteralPlace& place, int depth) {
     tokens_->Take();
     if (tokens_->TrySymbol(">>")) {
       Refuse("Empty bags are not supported");
@@ -227,7 +227,7 @@ class LiteralReader {
     }
     std::vector<Member> members;
     do {
-      ARM_ASSIGN_OR_RETURN(Member member, ReadMember(place));
+      ARM_ASSIGN_OR_RETURN(Member member, ReadMember(place, depth));
       members.push_back(std::move(member));
       ARM_RETURN_IF_ERROR(CheckSeparator(">>", "RIGHT_DOUBLE_ANGLE_BRACKET"));
     } while (tokens_->TrySymbol(","));

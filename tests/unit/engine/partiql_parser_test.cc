@@ -50,7 +50,9 @@ TEST(PartiqlParser, RefusesDeepNestingOfEachKind) {
   for (const std::string& text :
        {"SELECT * FROM t WHERE " + repeated("(") + "a = 1", "SELECT * FROM t WHERE " + repeated("NOT ") + "a = 1",
         "INSERT INTO t VALUE {'a': " + repeated("["), "INSERT INTO t VALUE " + repeated("{'a': "),
-        "UPDATE t SET a = " + repeated("list_append("), "SELECT * FROM t WHERE " + repeated("size(")}) {
+        "UPDATE t SET a = " + repeated("list_append("), "SELECT * FROM t WHERE " + repeated("size("),
+        "UPDATE t SET a = " + repeated("<<"), "SELECT * FROM t WHERE a = " + repeated("<<1, ["), repeated("("),
+        repeated("CASE "), repeated("x("), repeated("[{1: ")}) {
     EXPECT_NE(ParseErrorOf(text), "") << text.substr(0, 40);
   }
 }
