@@ -103,7 +103,10 @@ absl::Status CallLedger::CheckCalls(const TrackedCall& call) {
 }
 
 absl::Status CallLedger::CheckRoom(const BudgetClient& client, size_t bytes) {
-  if (budget_->HasRoomFor(client, bytes)) return absl::OkStatus();
+  return budget_->HasRoomFor(client, bytes) ? absl::OkStatus() : Refused();
+}
+
+absl::Status CallLedger::Refused() {
   refused_.fetch_add(1, std::memory_order_relaxed);
   return NoMemoryForAnswerError();
 }

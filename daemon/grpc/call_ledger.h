@@ -174,6 +174,8 @@ class CallLedger {
   absl::Status CheckCalls(const TrackedCall& call);
   // OK, or ServiceUnavailable if the budget, or the client's share of it, has no room for `bytes` more.
   absl::Status CheckRoom(const BudgetClient& client, size_t bytes);
+  // Counts a call that is refused for lack of memory. Returns the error.
+  absl::Status Refused();
   // Tells that a message of the call has arrived as a whole. OK, or MessageTooLargeError: the daemon compares the size
   // itself, because gRPC does not tell that of a message which it refuses.
   absl::Status Received(TrackedCall& call, size_t bytes);

@@ -90,7 +90,7 @@ absl::Status GuardedCall::HoldRequest(size_t bytes) {
 absl::Status GuardedCall::TakeMemory(size_t bytes, bool may_refuse) {
   if (response_memory_.source().lender == nullptr) response_memory_ = HeldMemory(memory());
   if (response_memory_.Cover(bytes)) return absl::OkStatus();
-  if (may_refuse) return NoMemoryForAnswerError();
+  if (may_refuse) return ledger_->Refused();
   response_memory_.Set(bytes);
   return absl::OkStatus();
 }

@@ -119,7 +119,7 @@ void PipelineStream::Send(const Operation& operation, const absl::Status& result
                           HeldMemory memory) {
   absl::Status status = result;
   if (memory.source().lender == nullptr) memory = HeldMemory({gate_->ledger()->budget(), client_});
-  if (status.ok() && operation.only_reads && !memory.Cover(response.Length())) status = NoMemoryForAnswerError();
+  if (status.ok() && operation.only_reads && !memory.Cover(response.Length())) status = gate_->ledger()->Refused();
   const std::string request_id = request_id_.empty() ? "" : Cat(request_id_, "/", operation.id);
   operation.counted.Finish(status, request_id);
   if (!status.ok()) response = TakeBytes(ToGrpcStatus(status, request_id).error_details());
