@@ -12,6 +12,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/base/thread_pool.h"
+#include "storage/model/table_settings.h"
 #include "storage/place/backup_places.h"
 
 namespace armature::daemon {
@@ -227,6 +228,10 @@ absl::Status ReadStreams(const RawConfig& raw, store::StreamOptions* streams) {
   ARM_RETURN_IF_ERROR(CheckRange("stream_mb_max", raw.stream_mb_max, 16, 1 << 20));
   streams->retention_ms = absl::ToInt64Milliseconds(raw.stream_retention);
   streams->bytes_max = static_cast<uint64_t>(raw.stream_mb_max) << 20;
+  if (!model::IsShardCount(raw.stream_shards)) {
+    return FlagError("stream_shards", std::to_string(raw.stream_shards), "must be 1, 2, 4, 8, 16, 32 or 64");
+  }
+  streams->shards = static_cast<uint32_t>(raw.stream_shards);
   return absl::OkStatus();
 }
 

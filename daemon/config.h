@@ -46,6 +46,7 @@ struct RawConfig {
   absl::Duration stream_retention = absl::Hours(24);
   absl::Duration ttl_interval = absl::Seconds(5);
   int64_t stream_mb_max = 16'384;
+  int64_t stream_shards = 1;
   int64_t watch_max = 1000;
   int64_t gsi_backlog_max = 1'000'000;
   int64_t gsi_backlog_mb_max = 1024;

@@ -64,6 +64,7 @@ const std::vector<FlagGroup>& Groups() {
         {"item_collection_mb_max", "MIB"},
         {"stream_retention", "DURATION"},
         {"stream_mb_max", "MIB"},
+        {"stream_shards", "COUNT"},
         {"watch_max", "WATCHES"},
         {"ttl_interval", "DURATION"}}},
       {"Waiting and throttling",

@@ -131,6 +131,10 @@ ABSL_FLAG(
     int64_t, stream_mb_max, 16'384,
     "Limit in MiB on the records of all streams together, 16 to 1048576. Beyond it, the oldest are removed before "
     "their time, with a warning. Fixed at start.");
+ABSL_FLAG(
+    int64_t, stream_shards, 1,
+    "Number of open shards of a new stream, unless its table asks for a number: 1, 2, 4, 8, 16, 32 or 64. Streams "
+    "that exist keep theirs. Fixed at start.");
 ABSL_FLAG(int64_t, watch_max, 1000,
           "Limit on open watches (clients that follow the changes of a table), 1 to 100000. A client has at most half. "
           "Fixed at start.");
@@ -263,6 +267,7 @@ armature::daemon::RawConfig FromFlags() {
   raw.stream_retention = absl::GetFlag(FLAGS_stream_retention);
   raw.ttl_interval = absl::GetFlag(FLAGS_ttl_interval);
   raw.stream_mb_max = absl::GetFlag(FLAGS_stream_mb_max);
+  raw.stream_shards = absl::GetFlag(FLAGS_stream_shards);
   raw.watch_max = absl::GetFlag(FLAGS_watch_max);
   raw.gsi_backlog_max = absl::GetFlag(FLAGS_gsi_backlog_max);
   raw.gsi_backlog_mb_max = absl::GetFlag(FLAGS_gsi_backlog_mb_max);

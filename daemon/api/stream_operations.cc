@@ -22,11 +22,11 @@ namespace v1 = ::armature::api::v1;
 std::string ArnOf(const model::StreamDescriptor& stream) { return model::StreamArn(stream.table_name, stream.label); }
 
 void FillStream(const engine::ListStreamsResult& result, v1::ListStreamsResponse* to) {
-  for (const model::StreamDescriptor& stream : result.streams) {
+  for (const auto& [table_name, label] : result.streams) {
     v1::StreamSummary* const summary = to->add_streams();
-    summary->set_stream_arn(ArnOf(stream));
-    summary->set_table_name(stream.table_name);
-    summary->set_stream_label(stream.label);
+    summary->set_stream_arn(model::StreamArn(table_name, label));
+    summary->set_table_name(table_name);
+    summary->set_stream_label(label);
   }
   if (result.last_evaluated_stream_arn.has_value())
     to->set_last_evaluated_stream_arn(*result.last_evaluated_stream_arn);
@@ -37,9 +37,7 @@ void FillShard(const engine::ShardRange& shard, v1::Shard* to) {
   v1::SequenceNumberRange* const range = to->mutable_sequence_number_range();
   range->set_starting_sequence_number(engine::SequenceText(shard.first));
   if (shard.last.has_value()) range->set_ending_sequence_number(engine::SequenceText(*shard.last));
-  if (shard.has_parent) {
-    to->set_parent_shard_id(engine::ShardIdText({SegmentId(shard.key.segment.value() - 1), shard.key.slot}));
-  }
+  if (shard.parent.has_value()) to->set_parent_shard_id(engine::ShardIdText(*shard.parent));
 }
 
 void FillStream(const engine::DescribeStreamResult& result, v1::DescribeStreamResponse* response) {
@@ -70,8 +68,8 @@ void ListStreams(const OperationContext& context, const v1::ListStreamsRequest& 
   engine::ListStreamsRequest from{GivenText(request, request.kTableNameFieldNumber),
                                   GivenInteger(request, request.kLimitFieldNumber),
                                   GivenText(request, request.kExclusiveStartStreamArnFieldNumber)};
-  AnswerIn<engine::ListStreamsResult>(response, std::move(done),
-                                      FillStream)(engine::ListStreams(*context.engine->database(), from));
+  context.engine->RunOnDatabase(AnswerIn<engine::ListStreamsResult>(response, std::move(done), FillStream),
+                                engine::ListStreams, std::move(from));
 }
 
 void DescribeStream(const OperationContext& context, const v1::DescribeStreamRequest& request,
@@ -90,10 +88,10 @@ void DescribeStream(const OperationContext& context, const v1::DescribeStreamReq
 
 void GetShardIterator(const OperationContext& context, const v1::GetShardIteratorRequest& request,
                       v1::GetShardIteratorResponse* response, Finished done) {
-  const engine::GetShardIteratorRequest from{GivenText(request, request.kStreamArnFieldNumber),
-                                             GivenText(request, request.kShardIdFieldNumber),
-                                             GivenEnum(request, request.kShardIteratorTypeFieldNumber),
-                                             GivenText(request, request.kSequenceNumberFieldNumber)};
+  const engine::GetShardIteratorRequest from{
+      GivenText(request, request.kStreamArnFieldNumber), GivenText(request, request.kShardIdFieldNumber),
+      GivenEnum(request, request.kShardIteratorTypeFieldNumber), GivenText(request, request.kSequenceNumberFieldNumber),
+      GivenInteger(request, request.kTimestampMsFieldNumber)};
   AnswerIn<std::string>(response, std::move(done),
                         FillStream)(engine::GetShardIterator(*context.engine->database(), from));
 }

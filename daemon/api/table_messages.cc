@@ -90,7 +90,8 @@ void ToSettings(const Request& request, model::SettingsDefinition* to) {
   if (request.has_stream_specification()) {
     const v1::StreamSpecification& stream = request.stream_specification();
     to->stream = {GivenBool(stream, stream.kStreamEnabledFieldNumber),
-                  EnumWord(stream, stream.kStreamViewTypeFieldNumber)};
+                  EnumWord(stream, stream.kStreamViewTypeFieldNumber),
+                  GivenInteger(stream, stream.kShardCountFieldNumber)};
   }
   if (request.has_sse_specification()) {
     to->sse = ToSse(request.sse_specification());
@@ -118,6 +119,7 @@ void FillOnDemand(const std::optional<model::Throughput>& from, Message* to) {
 void FillStreamSpecification(const model::TableSettings& settings, v1::StreamSpecification* to) {
   to->set_stream_enabled(true);
   SetEnum(to->kStreamViewTypeFieldNumber, settings.stream_view_type, to);
+  if (settings.stream_shards != 0) to->set_shard_count(static_cast<int32_t>(settings.stream_shards));
 }
 
 // For an encrypted table.
@@ -125,7 +127,8 @@ void FillSse(const model::TableSettings& settings, v1::SseDescription* to) {
   to->set_status(v1::SSE_STATUS_ENABLED);
   to->set_sse_type(v1::SSE_TYPE_KMS);
   if (!settings.sse_type.empty()) SetEnum(to->kSseTypeFieldNumber, settings.sse_type, to);
-  if (!settings.sse_kms_key.empty()) to->set_kms_master_key_arn(settings.sse_kms_key);
+  to->set_kms_master_key_arn(settings.sse_kms_key.empty() ? std::string(model::kDefaultKmsKeyArn)
+                                                          : settings.sse_kms_key);
 }
 
 // An on-demand table or index reports zeros.

@@ -38,7 +38,7 @@ void RecordStreamChange(const RowWrite& row, int64_t now_ms, store::WriteUnit* u
     keys_head = codec::StoredItemHead(keys);
     images.keys = {keys_head, keys.bytes};
   }
-  unit->SetStreamRecord(stream.stream, store::StreamSlotOf(row.key),
+  unit->SetStreamRecord(stream.stream, store::StreamHashOf(row.key),
                         codec::EncodeStreamRecord(EventOf(row), row.mutation->is_expiry(), now_ms, images));
 }
 

@@ -34,10 +34,12 @@ constexpr size_t kSequenceMinChars = 21;
 constexpr size_t kSequenceMaxChars = 40;
 constexpr size_t kIteratorMaxChars = 2048;
 constexpr int64_t kIteratorLifeMs = int64_t{15} * 60 * 1000;
-// Records that a page passes over because they are older than the retention.
+// Records that a page passes over because they are older than the retention or the time that the reader has asked for.
 constexpr size_t kOldRecordsMax = 10'000;
+constexpr size_t kOldBytesMax = size_t{16} << 20;
 constexpr std::string_view kChildShards[] = {"CHILD_SHARDS"};
-constexpr std::string_view kIteratorTypes[] = {"TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"};
+constexpr std::string_view kIteratorTypes[] = {"TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER",
+                                               "AT_TIMESTAMP"};
 
 std::string ArnOf(const StreamDescriptor& stream) { return model::StreamArn(stream.table_name, stream.label); }
 
@@ -80,10 +82,10 @@ absl::Status CheckStreamArn(std::string_view arn) {
                                                                                             : invalid;
 }
 
-absl::StatusOr<StreamDescriptor> FindStream(const store::Database& database, const std::string& arn) {
+absl::StatusOr<store::StreamState> FindStream(const store::Database& database, const std::string& arn) {
   ARM_RETURN_IF_ERROR(CheckStreamArn(arn));
   if (const std::optional<StreamName> name = ParseStreamArn(arn); name.has_value()) {
-    std::optional<StreamDescriptor> stream = database.streams().Find(name->table, name->label);
+    std::optional<store::StreamState> stream = database.streams().StateOf(name->table, name->label);
     if (stream.has_value()) return *std::move(stream);
   }
   return NoSuchStreamError(arn);
@@ -103,10 +105,9 @@ absl::Status OtherHistoryError() {
       "lie between it and those that are kept. Read the stream from TRIM_HORIZON");
 }
 
-absl::StatusOr<ShardKey> FindShard(const StreamDescriptor& stream, const std::vector<store::StreamSegment>& segments,
-                                   const std::string& id) {
+absl::StatusOr<ShardKey> FindShard(const store::StreamState& state, const std::string& id) {
   const std::optional<ShardKey> shard = ParseShardId(id);
-  if (!shard.has_value() || !IsShardOf(stream, segments, *shard)) return NoSuchShardError();
+  if (!shard.has_value() || !IsShardOf(state, *shard)) return NoSuchShardError();
   return *shard;
 }
 
@@ -144,6 +145,26 @@ absl::Status CheckIteratorShape(const GetShardIteratorRequest& request) {
   return constraints.ToStatus();
 }
 
+// Checks which members the type of the iterator has. Errors: ValidationException.
+absl::Status CheckIteratorMembers(const GetShardIteratorRequest& request) {
+  const std::string_view type = *request.type;
+  const bool needs_sequence = type.ends_with("_SEQUENCE_NUMBER");
+  if (needs_sequence != request.sequence_number.has_value()) {
+    return ValidationError(needs_sequence ? "SequenceNumber is required for this ShardIteratorType"
+                                          : "SequenceNumber must not be specified for this ShardIteratorType");
+  }
+  if (needs_sequence && !ParseSequenceText(*request.sequence_number).has_value()) {
+    return ValidationError("Invalid SequenceNumber");
+  }
+  const bool needs_time = type == "AT_TIMESTAMP";
+  if (needs_time != request.timestamp_ms.has_value()) {
+    return ValidationError(needs_time ? "Timestamp is required for this ShardIteratorType"
+                                      : "Timestamp must not be specified for this ShardIteratorType");
+  }
+  if (needs_time && *request.timestamp_ms > UnixNowMs()) return ValidationError("Timestamp must not be in the future");
+  return absl::OkStatus();
+}
+
 struct Image {
   std::string plain;
   size_t api_size = 0;
@@ -175,7 +196,7 @@ absl::Status NoSuchStreamError(std::string_view arn) {
   return ResourceNotFoundError(Cat("Requested resource not found: Stream: ", arn, " not found"));
 }
 
-absl::StatusOr<ListStreamsResult> ListStreams(const store::Database& database, const ListStreamsRequest& request) {
+absl::StatusOr<ListStreamsResult> ListStreams(const store::Database* database, const ListStreamsRequest& request) {
   const int64_t limit = request.limit.value_or(kStreamsLimitMax);
   model::ConstraintList constraints;
   if (request.table_name.has_value()) model::CheckTableReferenceShape(request.table_name, &constraints);
@@ -184,29 +205,21 @@ absl::StatusOr<ListStreamsResult> ListStreams(const store::Database& database, c
                 &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   if (request.table_name.has_value()) ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_name));
-  std::pair<std::string_view, std::string_view> after;
+  store::StreamName after;
   if (request.exclusive_start_stream_arn.has_value()) {
     ARM_RETURN_IF_ERROR(CheckStreamArn(*request.exclusive_start_stream_arn));
     const std::optional<StreamName> name = ParseStreamArn(*request.exclusive_start_stream_arn);
     if (!name.has_value()) return NoSuchStreamError(*request.exclusive_start_stream_arn);
-    after = {name->table, name->label};
+    after = {std::string(name->table), std::string(name->label)};
   }
-  std::vector<StreamDescriptor> streams = request.table_name.has_value()
-                                              ? database.streams().StreamsOf(model::LocalTableName(*request.table_name))
-                                              : database.streams().streams();
-  const auto name_of = [](const StreamDescriptor& stream) {
-    return std::pair<std::string_view, std::string_view>(stream.table_name, stream.label);
-  };
-  std::sort(streams.begin(), streams.end(), [&](const auto& a, const auto& b) { return name_of(a) < name_of(b); });
+  std::optional<std::string_view> table;
+  if (request.table_name.has_value()) table = model::LocalTableName(*request.table_name);
   ListStreamsResult result;
-  for (StreamDescriptor& stream : streams) {
-    if (name_of(stream) <= after) continue;
-    if (static_cast<int64_t>(result.streams.size()) == limit) {
-      result.last_evaluated_stream_arn = ArnOf(result.streams.back());
-      break;
-    }
-    result.streams.push_back(std::move(stream));
-  }
+  result.streams = database->streams().Names(table, after, static_cast<size_t>(limit) + 1);
+  if (result.streams.size() <= static_cast<size_t>(limit)) return result;
+  result.streams.pop_back();
+  const auto& [table_name, label] = result.streams.back();
+  result.last_evaluated_stream_arn = model::StreamArn(table_name, label);
   return result;
 }
 
@@ -229,21 +242,16 @@ absl::StatusOr<DescribeStreamResult> DescribeStream(const store::Database& datab
   }
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   DescribeStreamResult result;
-  ARM_ASSIGN_OR_RETURN(result.stream, FindStream(database, *request.stream_arn));
-  const std::vector<store::StreamSegment> segments = database.streams().segments();
-  std::optional<ShardKey> after;
-  if (request.exclusive_start_shard_id.has_value()) {
-    ARM_ASSIGN_OR_RETURN(after, FindShard(result.stream, segments, *request.exclusive_start_shard_id));
-  }
+  ARM_ASSIGN_OR_RETURN(const store::StreamState state, FindStream(database, *request.stream_arn));
+  result.stream = state.stream;
   std::optional<ShardKey> parent;
   if (request.shard_filter.has_value()) {
-    ARM_ASSIGN_OR_RETURN(parent, FindShard(result.stream, segments, *request.shard_filter->shard_id));
+    ARM_ASSIGN_OR_RETURN(parent, FindShard(state, *request.shard_filter->shard_id));
   }
-  for (const ShardRange& shard : ShardsOf(result.stream, segments)) {
-    if (after.has_value() && shard.key <= *after) continue;
-    const bool is_child =
-        parent.has_value() && shard.key == ShardKey{SegmentId(parent->segment.value() + 1), parent->slot};
-    if (parent.has_value() && !is_child) continue;
+  for (const ShardRange& shard : ShardsOf(state)) {
+    // The texts of shards are ordered as the shards are. The shard of the request may not exist.
+    if (ShardIdText(shard.key) <= request.exclusive_start_shard_id.value_or("")) continue;
+    if (parent.has_value() && shard.parent != parent) continue;
     if (static_cast<int64_t>(result.shards.size()) == limit) {
       result.last_evaluated_shard = result.shards.back().key;
       break;
@@ -255,23 +263,20 @@ absl::StatusOr<DescribeStreamResult> DescribeStream(const store::Database& datab
 
 absl::StatusOr<std::string> GetShardIterator(const store::Database& database, const GetShardIteratorRequest& request) {
   ARM_RETURN_IF_ERROR(CheckIteratorShape(request));
+  ARM_RETURN_IF_ERROR(CheckIteratorMembers(request));
   const std::string_view type = *request.type;
-  const bool needs_sequence = type.ends_with("_SEQUENCE_NUMBER");
-  if (needs_sequence != request.sequence_number.has_value()) {
-    return ValidationError(needs_sequence ? "SequenceNumber is required for this ShardIteratorType"
-                                          : "SequenceNumber must not be specified for this ShardIteratorType");
-  }
-  if (needs_sequence && !ParseSequenceText(*request.sequence_number).has_value()) {
-    return ValidationError("Invalid SequenceNumber");
-  }
-  ARM_ASSIGN_OR_RETURN(const StreamDescriptor stream, FindStream(database, *request.stream_arn));
-  const std::vector<store::StreamSegment> segments = database.streams().segments();
-  ShardIterator iterator{ArnOf(stream), {}, {}, UnixNowMs(), database.streams().epoch_base()};
-  ARM_ASSIGN_OR_RETURN(iterator.shard, FindShard(stream, segments, *request.shard_id));
-  const std::vector<ShardRange> shards = ShardsOf(stream, segments);
+  ARM_ASSIGN_OR_RETURN(const store::StreamState state, FindStream(database, *request.stream_arn));
+  ShardIterator iterator{ArnOf(state.stream),
+                         {},
+                         {},
+                         UnixNowMs(),
+                         database.streams().epoch_base(),
+                         std::max<int64_t>(request.timestamp_ms.value_or(0), 0)};
+  ARM_ASSIGN_OR_RETURN(iterator.shard, FindShard(state, *request.shard_id));
+  const std::vector<ShardRange> shards = ShardsOf(state);
   const ShardRange* const range = FindRange(shards, iterator.shard);
-  if (range == nullptr) return needs_sequence ? TrimmedError() : NoSuchShardError();
-  if (needs_sequence) {
+  if (range == nullptr) return request.sequence_number.has_value() ? TrimmedError() : NoSuchShardError();
+  if (request.sequence_number.has_value()) {
     ARM_ASSIGN_OR_RETURN(iterator.after, PositionAt(database, *range, *request.sequence_number,
                                                     /*is_after=*/type == "AFTER_SEQUENCE_NUMBER"));
   } else if (type == "LATEST") {
@@ -321,11 +326,12 @@ absl::StatusOr<GetRecordsResult> GetRecords(const store::Database& database, con
   if (now_ms - iterator->issued_ms > kIteratorLifeMs) {
     return ExpiredIteratorError("The shard iterator has expired: it was created more than 15 minutes ago");
   }
-  ARM_ASSIGN_OR_RETURN(const StreamDescriptor stream, FindStream(database, iterator->stream_arn));
+  ARM_ASSIGN_OR_RETURN(const store::StreamState state, FindStream(database, iterator->stream_arn));
+  const StreamDescriptor& stream = state.stream;
   const store::StreamLog& log = database.streams();
   if (iterator->epoch_base != log.epoch_base()) return OtherHistoryError();
   // The end of the shard is known before it is read: a shard that is closed then gets no more records.
-  const std::vector<ShardRange> shards = ShardsOf(stream, log.segments());
+  const std::vector<ShardRange> shards = ShardsOf(state);
   const ShardRange* const range = FindRange(shards, iterator->shard);
   if (range == nullptr) return TrimmedError();
   GetRecordsResult result;
@@ -334,28 +340,33 @@ absl::StatusOr<GetRecordsResult> GetRecords(const store::Database& database, con
   size_t bytes = 0;
   size_t memory = 0;
   size_t passed_over = 0;
+  size_t passed_bytes = 0;
   const int64_t oldest_ms = now_ms - database.stream_keeper().options().retention_ms;
   ARM_ASSIGN_OR_RETURN(
       const bool is_drained,
       log.Read(iterator->shard.segment, stream.id, iterator->shard.slot, iterator->after,
                [&](ChangeSequence sequence, std::string_view record) -> absl::StatusOr<bool> {
+                 if (passed_over == kOldRecordsMax || passed_bytes >= kOldBytesMax) return false;
+                 ARM_ASSIGN_OR_RETURN(const codec::StreamRecord parsed, codec::ParseStreamRecord(record));
+                 if (parsed.time_ms < std::max(oldest_ms, iterator->not_before_ms)) {
+                   iterator->after = sequence;
+                   ++passed_over;
+                   passed_bytes += record.size();
+                   return true;
+                 }
                  ARM_ASSIGN_OR_RETURN(ChangeOfItem change, ReadChange(stream.key, sequence, record, stream.view));
                  const size_t size =
                      change.keys.size() + change.new_image.value_or("").size() + change.old_image.value_or("").size();
                  const bool is_full = static_cast<int64_t>(result.records.size()) == limit ||
                                       (!result.records.empty() && bytes + size > model::kPageMaxBytes);
-                 if (is_full || passed_over == kOldRecordsMax) return false;
-                 if (change.time_ms < oldest_ms) {
-                   iterator->after = sequence;
-                   ++passed_over;
-                   return true;
-                 }
+                 if (is_full) return false;
                  memory += MemoryOf(change);
                  if (!result.memory.TrySet(memory)) {
                    if (result.records.empty()) return NoMemoryForAnswerError();
                    return false;
                  }
                  iterator->after = sequence;
+                 iterator->not_before_ms = 0;  // later records are wanted, whatever the clock said
                  bytes += size;
                  result.records.push_back(std::move(change));
                  return true;

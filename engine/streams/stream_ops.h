@@ -26,12 +26,12 @@ struct ListStreamsRequest {
 };
 
 struct ListStreamsResult {
-  std::vector<model::StreamDescriptor> streams;
+  std::vector<store::StreamName> streams;
   std::optional<std::string> last_evaluated_stream_arn;
 };
 
 // In the order of tables and labels. A table that does not exist has no streams. Errors: ValidationException.
-absl::StatusOr<ListStreamsResult> ListStreams(const store::Database& database, const ListStreamsRequest& request);
+absl::StatusOr<ListStreamsResult> ListStreams(const store::Database* database, const ListStreamsRequest& request);
 
 struct ShardFilter {
   std::optional<std::string> type;
@@ -60,6 +60,7 @@ struct GetShardIteratorRequest {
   std::optional<std::string> shard_id;
   std::optional<std::string> type;
   std::optional<std::string> sequence_number;
+  std::optional<int64_t> timestamp_ms = std::nullopt;  // since the epoch
 };
 
 // Errors: ValidationException, ResourceNotFoundException, TrimmedDataAccessException.

@@ -49,7 +49,7 @@ std::optional<ShardKey> ParseShardId(std::string_view text) {
   const std::string_view digits = text.substr(0, kSegmentDigits);
   const std::optional<uint32_t> segment = IsDigits(digits) ? ParseWhole<uint32_t>(digits, 10) : std::nullopt;
   const std::optional<uint32_t> slot = ParseWhole<uint32_t>(text.substr(kSegmentDigits + 1), 16);
-  if (!segment.has_value() || !slot.has_value() || *slot >= store::kStreamSlots) return std::nullopt;
+  if (!segment.has_value() || !slot.has_value() || *slot >= store::kStreamSlotsMax) return std::nullopt;
   const ShardKey shard{SegmentId(*segment), static_cast<uint8_t>(*slot)};
   // Only one text names a shard.
   if (!ShardIdText(shard).ends_with(text)) return std::nullopt;
@@ -73,8 +73,8 @@ std::optional<ChangeSequence> ParseSequenceText(std::string_view text) {
 
 std::string EventId(ChangeSequence sequence) { return absl::StrFormat("%032x", sequence.value()); }
 
-std::vector<ShardRange> ShardsOf(const model::StreamDescriptor& stream,
-                                 const std::vector<store::StreamSegment>& segments) {
+std::vector<ShardRange> ShardsOf(const store::StreamState& state) {
+  const auto& [stream, segments] = state;
   std::vector<ShardRange> shards;
   for (size_t i = 0; i < segments.size(); ++i) {
     const SegmentId segment = segments[i].id;
@@ -86,19 +86,23 @@ std::vector<ShardRange> ShardsOf(const model::StreamDescriptor& stream,
     if (last.has_value()) last = std::max(*last, first);  // of a shard without records
     // An epoch begins with a segment that continues none: their numbers have a gap.
     const bool continues = i == 0 || segments[i - 1].id.value() + 1 == segment.value();
-    for (uint8_t slot = 0; slot < store::kStreamSlots; ++slot) {
-      shards.push_back({{segment, slot}, first, last, segment != stream.first_segment && continues});
+    const SegmentId before(segment.value() - 1);
+    const uint32_t parents = segment != stream.first_segment && continues ? stream.ShardsIn(before) : 0;
+    for (uint8_t slot = 0; slot < stream.ShardsIn(segment); ++slot) {
+      std::optional<ShardKey> parent;
+      if (parents > 0) parent = ShardKey{before, store::StreamSlotOf(slot, parents)};
+      shards.push_back({{segment, slot}, first, last, parent});
     }
   }
   return shards;
 }
 
-bool IsShardOf(const model::StreamDescriptor& stream, const std::vector<store::StreamSegment>& segments,
-               ShardKey shard) {
+bool IsShardOf(const store::StreamState& state, ShardKey shard) {
+  const auto& [stream, segments] = state;
   const SegmentId last = !stream.is_enabled() ? stream.last_segment
                          : segments.empty()   ? stream.first_segment
                                               : segments.back().id;
-  return shard.segment >= stream.first_segment && shard.segment <= last && shard.slot < store::kStreamSlots;
+  return shard.segment >= stream.first_segment && shard.segment <= last && shard.slot < stream.ShardsIn(shard.segment);
 }
 
 std::string EncodeIterator(const ShardIterator& iterator) {
@@ -107,8 +111,10 @@ std::string EncodeIterator(const ShardIterator& iterator) {
   position.push_back(static_cast<char>(iterator.shard.slot));
   model::AppendVarint(iterator.after.value(), &position);
   model::AppendVarint(static_cast<uint64_t>(iterator.issued_ms), &position);
-  // Databases from before the epochs have none.
-  if (iterator.epoch_base != ChangeSequence()) model::AppendVarint(iterator.epoch_base.value(), &position);
+  // Databases from before the epochs have none, and few iterators begin at a time.
+  const bool has_time = iterator.not_before_ms != 0;
+  if (has_time || iterator.epoch_base != ChangeSequence()) model::AppendVarint(iterator.epoch_base.value(), &position);
+  if (has_time) model::AppendVarint(static_cast<uint64_t>(iterator.not_before_ms), &position);
   return Cat(iterator.stream_arn, kIteratorInfix, absl::Base64Escape(position));
 }
 
@@ -129,12 +135,15 @@ std::optional<ShardIterator> ParseIterator(std::string_view text) {
   iterator.shard = {SegmentId(static_cast<uint32_t>(segment)), static_cast<uint8_t>(in.front())};
   in.remove_prefix(1);
   uint64_t epoch_base = 0;
+  uint64_t not_before_ms = 0;
   if (!model::TakeVarint(&in, &after) || !model::TakeVarint(&in, &issued_ms)) return std::nullopt;
-  if (!in.empty() && (!model::TakeVarint(&in, &epoch_base) || !in.empty())) return std::nullopt;
+  if (!in.empty() && !model::TakeVarint(&in, &epoch_base)) return std::nullopt;
+  if (!in.empty() && (!model::TakeVarint(&in, &not_before_ms) || !in.empty())) return std::nullopt;
   if (after == std::numeric_limits<uint64_t>::max()) return std::nullopt;
   iterator.after = ChangeSequence(after);
   iterator.issued_ms = static_cast<int64_t>(issued_ms);
   iterator.epoch_base = ChangeSequence(epoch_base);
+  iterator.not_before_ms = static_cast<int64_t>(not_before_ms);
   if (EncodeIterator(iterator) != text) return std::nullopt;  // one text for each position
   return iterator;
 }

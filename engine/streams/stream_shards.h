@@ -38,18 +38,16 @@ struct ShardRange {
   ShardKey key;
   ChangeSequence first;                // least sequence of a record
   std::optional<ChangeSequence> last;  // greatest sequence; nullopt: the shard is open
-  bool has_parent = false;             // parent: the same slot in the segment before
+  std::optional<ShardKey> parent;      // the shard before, which had all of its partition keys
 };
 
 // 32 hexadecimal digits, unique in a stream.
 std::string EventId(ChangeSequence sequence);
 
 // The segments of a stream that are kept, as shards in ascending order.
-std::vector<ShardRange> ShardsOf(const model::StreamDescriptor& stream,
-                                 const std::vector<store::StreamSegment>& segments);
+std::vector<ShardRange> ShardsOf(const store::StreamState& state);
 // True for a shard that the stream has or had.
-bool IsShardOf(const model::StreamDescriptor& stream, const std::vector<store::StreamSegment>& segments,
-               ShardKey shard);
+bool IsShardOf(const store::StreamState& state, ShardKey shard);
 
 // A position in a shard.
 struct ShardIterator {
@@ -58,6 +56,7 @@ struct ShardIterator {
   ChangeSequence after;  // the next record has a greater sequence
   int64_t issued_ms = 0;
   ChangeSequence epoch_base;  // of the epoch in which it was issued; in a later one, it is no position
+  int64_t not_before_ms = 0;  // records are passed over up to the first one of this time or later; 0: none
 };
 
 // The ARN is in the clear, because access rights depend on it: "<stream ARN>|1|<base64>".

@@ -76,10 +76,10 @@ absl::StatusOr<std::string> PartitionOf(const std::string& wire, const model::Ke
   return components;
 }
 
-uint8_t SlotOfPartition(const std::string& components) {
+uint8_t HashOfPartition(const std::string& components) {
   std::string row_key;
   codec::AppendPartitionHash(codec::PartitionHash(components), &row_key);
-  return store::StreamSlotOf(row_key);
+  return store::StreamHashOf(row_key);
 }
 
 // The item that the filter is applied to: the new one, the removed one, or the key if the record has no image.
@@ -122,7 +122,7 @@ absl::StatusOr<TableWatch::Terms> TableWatch::TermsOf(Parts* parts, const WatchR
   ARM_RETURN_IF_ERROR(CheckKeysAreWhole(terms.expressions.get(), table.key, /*index_keys=*/false));
   if (request.key_wire.has_value()) {
     ARM_ASSIGN_OR_RETURN(terms.partition, PartitionOf(*request.key_wire, table.key));
-    terms.slot = SlotOfPartition(terms.partition);
+    terms.hash = HashOfPartition(terms.partition);
   }
   ARM_ASSIGN_OR_RETURN(terms.stream, EnabledStreamOf(parts->database->streams(), table));
   ARM_ASSIGN_OR_RETURN(terms.view, ViewOf(request.view, terms.stream));
@@ -149,7 +149,7 @@ absl::StatusOr<std::shared_ptr<TableWatch>> TableWatch::Open(Parts* parts, const
 TableWatch::TableWatch(Parts* parts, Terms terms, ChangeSequence position, WatchPlace place)
     : parts_(parts),
       terms_(std::move(terms)),
-      reader_(&parts->database->streams(), terms_.stream, terms_.slot, position),
+      reader_(&parts->database->streams(), terms_.stream, terms_.hash, position),
       place_(std::move(place)) {}
 
 TableWatch::~TableWatch() { parts_->watches.Remove(terms_.stream.id, this); }

@@ -83,7 +83,7 @@ class TableWatch : public std::enable_shared_from_this<TableWatch> {
     model::StreamDescriptor stream;
     model::StreamView view = model::StreamView::kKeysOnly;
     std::string partition;                            // key components; empty: all partitions
-    std::optional<uint8_t> slot;                      // of the partition
+    std::optional<uint8_t> hash;                      // of the partition
     std::unique_ptr<RequestExpressions> expressions;  // null: no filter
     int64_t heartbeat_ns = 0;
   };

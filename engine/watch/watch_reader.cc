@@ -54,13 +54,13 @@ absl::StatusOr<ChangeSequence> StartOfWatch(const store::StreamLog& log, const S
 }
 
 std::vector<WatchReader::Part> WatchReader::PartsUpTo(const std::vector<store::StreamSegment>& segments,
-                                                      ChangeSequence end) const {
+                                                      const StreamDescriptor& stream, ChangeSequence end) const {
   std::vector<Part> parts;
   for (size_t i = 0; i < segments.size(); ++i) {
     const bool is_current = i + 1 == segments.size();
     ChangeSequence last = end;
     if (!is_current) last = std::min(last, ChangeSequence(segments[i + 1].first_sequence.value() - 1));
-    if (last > position_) parts.push_back({segments[i].id, last, is_current});
+    if (last > position_) parts.push_back({segments[i].id, last, stream.ShardsIn(segments[i].id), is_current});
   }
   return parts;
 }
@@ -89,8 +89,8 @@ absl::Status WatchReader::ReadPart(const Part& part, size_t bytes_max, Page* pag
   // Records up to here were readable before the part was determined, so a slot without later ones need not be read.
   const store::SlotSequences appended = log_->LastAppended(stream_.id);
   ChangeSequence last = part.last;
-  for (uint8_t slot = 0; slot < store::kStreamSlots; ++slot) {
-    if (slot_.has_value() && slot != *slot_) continue;
+  for (uint8_t slot = 0; slot < part.slots; ++slot) {
+    if (hash_.has_value() && slot != store::StreamSlotOf(*hash_, part.slots)) continue;
     if (part.is_current && appended[slot] <= position_) continue;
     ARM_RETURN_IF_ERROR(ReadSlot(part, slot, bytes_max, &last, page));
   }
@@ -107,27 +107,34 @@ absl::Status WatchReader::ReadPart(const Part& part, size_t bytes_max, Page* pag
 
 absl::StatusOr<WatchReader::Page> WatchReader::Read(size_t bytes_max) {
   const ChangeSequence watermark = log_->watermark();
-  const std::optional<StreamDescriptor> now = log_->Find(stream_.table_name, stream_.label);
+  const std::optional<store::StreamState> state = log_->StateOf(stream_.table_name, stream_.label);
   // A stream is forgotten when all its records are.
-  if (!now.has_value()) return FellBehindError(stream_, position_);
-  const ChangeSequence end = now->is_enabled() ? watermark : now->last_sequence;
-  const std::vector<store::StreamSegment> segments = log_->segments();
+  if (!state.has_value()) return FellBehindError(stream_, position_);
+  const auto& [now, segments] = *state;
+  const ChangeSequence end = now.is_enabled() ? watermark : now.last_sequence;
   Page page;
   if (!IsKept(stream_, segments, position_) && HasNewRecords()) return FellBehindError(stream_, position_);
-  for (const Part& part : PartsUpTo(segments, end)) {
+  for (const Part& part : PartsUpTo(segments, now, end)) {
     ARM_RETURN_IF_ERROR(ReadPart(part, bytes_max, &page));
     if (!page.entries.empty()) break;
   }
   if (segments.empty()) position_ = std::max(position_, end);
   page.has_more = position_ < end;
-  page.has_ended = !now->is_enabled() && !page.has_more;
+  page.has_ended = !now.is_enabled() && !page.has_more;
   return page;
 }
 
 bool WatchReader::HasNewRecords() const {
   const store::SlotSequences appended = log_->LastAppended(stream_.id);
-  for (uint8_t slot = 0; slot < store::kStreamSlots; ++slot) {
-    if ((!slot_.has_value() || slot == *slot_) && appended[slot] > position_) return true;
+  // The slot of a hash depends on the number of slots, which may grow at any time.
+  const auto may_be_of_hash = [this](uint8_t slot) {
+    for (uint32_t slots = 1; slots <= store::kStreamSlotsMax; slots *= 2) {
+      if (slot == store::StreamSlotOf(*hash_, slots)) return true;
+    }
+    return false;
+  };
+  for (uint8_t slot = 0; slot < store::kStreamSlotsMax; ++slot) {
+    if (appended[slot] > position_ && (!hash_.has_value() || may_be_of_hash(slot))) return true;
   }
   return false;
 }

@@ -33,10 +33,10 @@ absl::StatusOr<ChangeSequence> StartOfWatch(const store::StreamLog& log, const m
 // Thread-safety: one thread at a time. Lifetime: the log must outlive it.
 class WatchReader {
  public:
-  // `slot`: reads the records of this slot only.
-  WatchReader(const store::StreamLog* log, const model::StreamDescriptor& stream, std::optional<uint8_t> slot,
+  // `hash`: reads only the slots of rows with this StreamHashOf.
+  WatchReader(const store::StreamLog* log, const model::StreamDescriptor& stream, std::optional<uint8_t> hash,
               ChangeSequence position)
-      : log_(log), stream_(stream), slot_(slot), position_(position) {}
+      : log_(log), stream_(stream), hash_(hash), position_(position) {}
 
   struct Entry {
     ChangeSequence sequence;
@@ -67,9 +67,11 @@ class WatchReader {
   struct Part {
     SegmentId segment;
     ChangeSequence last;
+    uint32_t slots = 1;
     bool is_current = false;
   };
-  std::vector<Part> PartsUpTo(const std::vector<store::StreamSegment>& segments, ChangeSequence end) const;
+  std::vector<Part> PartsUpTo(const std::vector<store::StreamSegment>& segments, const model::StreamDescriptor& stream,
+                              ChangeSequence end) const;
   absl::Status ReadPart(const Part& part, size_t bytes_max, Page* page);
   // Adds the records of a slot up to `*last`. Lowers `*last` to the last one read if there is no room for all.
   absl::Status ReadSlot(const Part& part, uint8_t slot, size_t bytes_max, ChangeSequence* last, Page* page) const;
@@ -77,7 +79,7 @@ class WatchReader {
 
   const store::StreamLog* const log_;
   const model::StreamDescriptor stream_;
-  const std::optional<uint8_t> slot_;
+  const std::optional<uint8_t> hash_;
   ChangeSequence position_;
 };
 

@@ -115,6 +115,17 @@ absl::Status CheckNoOnDemandMaximum(const Throughput& given, const ThroughputOwn
       "Neither MaxReadRequestUnits nor MaxWriteRequestUnits can be specified when BillingMode is PROVISIONED");
 }
 
+// Only an enabled stream has shards.
+absl::Status CheckShardCount(const StreamDefinition& stream) {
+  if (!stream.shards.has_value()) return absl::OkStatus();
+  if (!stream.enabled.value_or(false)) {
+    return InvalidParameterError("ShardCount must not be specified for a stream that is not enabled");
+  }
+  if (IsShardCount(*stream.shards)) return absl::OkStatus();
+  return InvalidParameterError(
+      Cat("ShardCount must be a power of two up to ", kStreamShardsMax, ", and is ", *stream.shards));
+}
+
 }  // namespace
 
 void CheckThroughputShape(const std::optional<Throughput>& throughput, const std::string& path,
@@ -136,7 +147,12 @@ void CheckBillingModeShape(std::string_view billing_mode, std::string_view path,
 }
 
 void CheckStreamShape(const std::optional<StreamDefinition>& stream, SettingUse use, ConstraintList* faults) {
-  if (!stream.has_value() || (use == SettingUse::kCreation && stream->view_type.empty())) return;
+  if (!stream.has_value()) return;
+  if (stream->shards.has_value()) {
+    faults->CheckMinimum(*stream->shards, "streamSpecification.shardCount", 1);
+    faults->CheckMaximum(*stream->shards, "streamSpecification.shardCount", kStreamShardsMax);
+  }
+  if (use == SettingUse::kCreation && stream->view_type.empty()) return;
   if (!stream->enabled.has_value()) faults->AddNull("streamSpecification.streamEnabled");
   if (stream->view_type.empty()) return;
   faults->CheckEnum(stream->view_type, "streamSpecification.streamViewType", kStreamViewTypes);
@@ -207,16 +223,21 @@ absl::Status CheckSseChange(const SseDefinition& sse, const TableSettings& befor
   return absl::OkStatus();
 }
 
+absl::Status ViewTypeRequiredError(SettingUse use) {
+  return InvalidParameterError(use == SettingUse::kCreation
+                                   ? "Table is being created with a stream enabled, UpdateViewType is required"
+                                   : "If stream is being enabled then UpdateViewType is required");
+}
+
 absl::Status CheckStream(const StreamDefinition& stream, SettingUse use) {
   const bool is_creation = use == SettingUse::kCreation;
+  ARM_RETURN_IF_ERROR(CheckShardCount(stream));
   if (is_creation && !stream.enabled.has_value()) return absl::OkStatus();
   const bool is_enabled = stream.enabled.value_or(false);
   const bool has_view_type = !stream.view_type.empty();
-  if (is_enabled && !has_view_type) {
-    return InvalidParameterError(is_creation
-                                     ? "Table is being created with a stream enabled, UpdateViewType is required"
-                                     : "If stream is being enabled then UpdateViewType is required");
-  }
+  // A number of shards may be for a stream that is enabled already.
+  const bool may_be_enabled = !is_creation && stream.shards.has_value();
+  if (is_enabled && !has_view_type && !may_be_enabled) return ViewTypeRequiredError(use);
   if (!is_enabled && has_view_type) {
     return InvalidParameterError(
         is_creation ? "Table is being created with a stream disabled, UpdateViewType should not be specified"

@@ -60,6 +60,8 @@ absl::Status CheckSse(const std::optional<SseDefinition>& sse);
 absl::Status CheckSseChange(const SseDefinition& sse, const TableSettings& before);
 
 absl::Status CheckStream(const StreamDefinition& stream, SettingUse use);
+// A stream is to be enabled, without its view type.
+absl::Status ViewTypeRequiredError(SettingUse use);
 
 // Checks that `table_class` is one, or empty.
 absl::Status CheckTableClass(std::string_view table_class);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "storage/base/strong_type.h"
 #include "storage/model/key_schema.h"
@@ -39,6 +40,18 @@ constexpr bool HasOldImages(StreamView view) {
   return view == StreamView::kOldImage || view == StreamView::kNewAndOldImages;
 }
 
+// The number of shards from a segment on.
+struct ShardCount {
+  SegmentId from_segment;
+  uint32_t shards = 1;
+  friend bool operator==(const ShardCount&, const ShardCount&) = default;
+
+  static void VisitFields(auto& self, const auto& visit) {
+    visit("from_segment", self.from_segment);
+    visit("shards", self.shards);
+  }
+};
+
 // One enabling of the stream of a table. A table has at most one that is enabled, and any number that were disabled and
 // whose records are still kept; these may outlive the table.
 struct StreamDescriptor {
@@ -58,7 +71,19 @@ struct StreamDescriptor {
   int64_t ended_ms = 0;  // when it was disabled; 0: it is enabled
   Tags tags;
   std::optional<ResourcePolicy> resource_policy;  // absent: none
+  std::vector<ShardCount> shard_counts;           // in ascending order
+  uint32_t next_shards = 0;                       // number of shards from the next segment on; 0: as now
 
+  // The number of shards in a segment.
+  uint32_t ShardsIn(SegmentId segment) const {
+    // Streams that builds of format 6 and before have begun.
+    constexpr uint32_t kFormerShards = 4;
+    uint32_t shards = kFormerShards;
+    for (const ShardCount& count : shard_counts) {
+      if (count.from_segment <= segment) shards = count.shards;
+    }
+    return shards;
+  }
   bool is_enabled() const { return last_segment == SegmentId(0); }
   friend bool operator==(const StreamDescriptor&, const StreamDescriptor&) = default;
 
@@ -77,6 +102,8 @@ struct StreamDescriptor {
     visit("ended_ms", self.ended_ms);
     visit("tags", self.tags);
     visit("resource_policy", self.resource_policy);
+    visit("shard_counts", self.shard_counts);
+    visit("next_shards", self.next_shards);
   }
 };
 

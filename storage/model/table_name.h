@@ -18,6 +18,9 @@ inline constexpr std::string_view kPartition = "aws";
 inline constexpr std::string_view kRegion = "local";
 inline constexpr std::string_view kAccount = "000000000000";
 inline constexpr std::string_view kTableArnPrefix = "arn:aws:dynamodb:local:000000000000:table/";
+// The key of encrypted tables whose client has named none. The original has one for each account.
+inline constexpr std::string_view kDefaultKmsKeyArn =
+    "arn:aws:kms:local:000000000000:key/00000000-0000-0000-0000-000000000000";
 
 std::string TableArn(std::string_view table_name);
 std::string IndexArn(std::string_view table_name, std::string_view index_name);

@@ -113,6 +113,7 @@ TableSettings BuildSettings(const SettingsDefinition& definition) {
   if (definition.stream.has_value()) {
     settings.stream_enabled = definition.stream->enabled.value_or(false);
     settings.stream_view_type = definition.stream->view_type;
+    settings.stream_shards = static_cast<uint32_t>(definition.stream->shards.value_or(0));
   }
   if (definition.sse.has_value()) ApplySse(*definition.sse, &settings);
   settings.table_class = definition.table_class;

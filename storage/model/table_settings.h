@@ -157,6 +157,7 @@ struct TableSettings : ThroughputSettings {
   bool stream_enabled = false;
   std::string stream_view_type;     // empty: no stream
   std::string latest_stream_label;  // see TableDescriptor::LatestStreamLabel
+  uint32_t stream_shards = 0;       // the number that the client has asked for; 0: the daemon's default
   bool sse_enabled = false;
   std::string sse_type;
   std::string sse_kms_key;
@@ -179,6 +180,7 @@ struct TableSettings : ThroughputSettings {
     visit("stream_enabled", self.stream_enabled);
     visit("stream_view_type", self.stream_view_type);
     visit("latest_stream_label", self.latest_stream_label);
+    visit("stream_shards", self.stream_shards);
     visit("sse_enabled", self.sse_enabled);
     visit("sse_type", self.sse_type);
     visit("sse_kms_key", self.sse_kms_key);
@@ -193,9 +195,18 @@ struct TableSettings : ThroughputSettings {
   }
 };
 
+// A stream has a power of two as its number of shards. So when the number grows, each new shard takes a part of one old
+// one, its parent, which consumers finish first. A smaller number would need shards with several parents, which the API
+// cannot express, so the number never falls.
+inline constexpr uint32_t kStreamShardsMax = 64;
+constexpr bool IsShardCount(int64_t count) {
+  return count >= 1 && count <= int64_t{kStreamShardsMax} && (count & (count - 1)) == 0;
+}
+
 struct StreamDefinition {
   std::optional<bool> enabled;
-  std::string view_type;  // empty: absent
+  std::string view_type;                         // empty: absent
+  std::optional<int64_t> shards = std::nullopt;  // a member of this daemon
 };
 
 struct SseDefinition {

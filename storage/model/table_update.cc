@@ -423,15 +423,22 @@ absl::Status ApplyStream(const StreamDefinition& stream, int64_t now_ms, TableDe
   TableSettings& settings = table->settings;
   const bool enabled = stream.enabled.value_or(false);
   if (enabled && settings.stream_enabled) {
+    const bool keeps_view = stream.view_type.empty() || stream.view_type == settings.stream_view_type;
+    if (stream.shards.has_value() && keeps_view) {
+      settings.stream_shards = static_cast<uint32_t>(*stream.shards);
+      return absl::OkStatus();
+    }
     return ValidationError(Cat("Table already has an enabled stream: TableName: ", table->name));
   }
   if (!enabled && !settings.stream_enabled) {
     return ValidationError(Cat("Table has no stream to disable: TableName: ", table->name));
   }
+  if (enabled && stream.view_type.empty()) return ViewTypeRequiredError(SettingUse::kChange);
   const std::string latest = table->LatestStreamLabel();
   settings.latest_stream_label = enabled ? NextStreamLabel(now_ms, latest) : latest;
   settings.stream_enabled = enabled;
   settings.stream_view_type = stream.view_type;
+  settings.stream_shards = static_cast<uint32_t>(stream.shards.value_or(0));
   return absl::OkStatus();
 }
 

@@ -107,7 +107,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   ARM_RETURN_IF_ERROR(impl->directory->RaiseFormat());
   ARM_RETURN_IF_ERROR(impl->directory->NoteLogs());
   ARM_ASSIGN_OR_RETURN(impl->tickets, OpenSequences(impl->rocks.get(), impl->directory.get(), options));
-  ARM_ASSIGN_OR_RETURN(impl->streams, StreamLog::Open(impl->rocks.get(), impl->tickets.get()));
+  ARM_ASSIGN_OR_RETURN(impl->streams, StreamLog::Open(impl->rocks.get(), impl->tickets.get(), options.streams.shards));
   impl->expiry = std::make_unique<ExpiryIndex>(impl->rocks.get());
   impl->transfers = std::make_unique<TransferRecords>(impl->rocks.get());
   ARM_ASSIGN_OR_RETURN(impl->catalog, Catalog::Open(impl->rocks.get(), &impl->timers, impl->streams.get()));

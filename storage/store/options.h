@@ -31,6 +31,7 @@ struct DiskReserve {
 struct StreamOptions {
   int64_t retention_ms = int64_t{24} * 3600 * 1000;
   uint64_t bytes_max = uint64_t{16} << 30;
+  uint32_t shards = 1;  // of a new stream whose client has not asked for a number; see model::IsShardCount
 };
 
 struct DatabaseOptions {

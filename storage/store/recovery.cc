@@ -224,7 +224,8 @@ absl::Status AcceptLosses(Volume* volume, const std::string& data_dir, const std
       RocksDb::Open(directory->db_path(), options, RocksDb::IfMissing::kFail, RocksDb::IfDamaged::kAcceptLosses));
   TimerQueue timers;
   SequenceTickets tickets(ChangeSequence(0));
-  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<StreamLog> streams, StreamLog::Open(rocks.get(), &tickets));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<StreamLog> streams,
+                       StreamLog::Open(rocks.get(), &tickets, StreamOptions().shards));
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Catalog> catalog, Catalog::Open(rocks.get(), &timers, streams.get()));
   std::set<std::string> lost;
   for (std::string& family : FamiliesWithoutTable(*catalog->snapshot(), rocks.get())) {

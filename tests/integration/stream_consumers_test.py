@@ -167,7 +167,7 @@ class StreamConsumersTest(unittest.TestCase):
         consumers = []
         padding = "x" * 1000
         # A segment ends at a sixteenth of the bound, which is twice what is written.
-        flags = [f"--stream_mb_max={max(16, PATHS.changes * 1100 * 2 >> 20)}"]
+        flags = [f"--stream_mb_max={max(16, PATHS.changes * 1100 * 2 >> 20)}", "--stream_shards=4"]
         # A third of the changes before each restart, and the rest of the consumption after the last one.
         for turn in range(3):
             with Daemon(PATHS.armatured, *flags, data_dir=directory) as daemon:
@@ -180,6 +180,8 @@ class StreamConsumersTest(unittest.TestCase):
                     consumers = [Consumer(f"c{number}", service, arn, ledger.process) for number in range(2)]
                     for consumer in consumers:
                         consumer.start()
+                if turn == 1:  # from the next segment on, each shard is divided
+                    service.call("UpdateTable", TableName=TABLE, StreamSpecification={"StreamEnabled": True, "ShardCount": 8})
                 while written < PATHS.changes * (turn + 1) // 3:
                     keys = rng.sample(range(KEYS), 25)
                     for key in keys:

@@ -142,6 +142,7 @@ const (
 	ShardIteratorType_SHARD_ITERATOR_TYPE_LATEST                ShardIteratorType = 2 // Behind the newest record.
 	ShardIteratorType_SHARD_ITERATOR_TYPE_AT_SEQUENCE_NUMBER    ShardIteratorType = 3
 	ShardIteratorType_SHARD_ITERATOR_TYPE_AFTER_SEQUENCE_NUMBER ShardIteratorType = 4
+	ShardIteratorType_SHARD_ITERATOR_TYPE_AT_TIMESTAMP          ShardIteratorType = 5 // At the first record that was made at this time or later.
 )
 
 // Enum value maps for ShardIteratorType.
@@ -152,6 +153,7 @@ var (
 		2: "SHARD_ITERATOR_TYPE_LATEST",
 		3: "SHARD_ITERATOR_TYPE_AT_SEQUENCE_NUMBER",
 		4: "SHARD_ITERATOR_TYPE_AFTER_SEQUENCE_NUMBER",
+		5: "SHARD_ITERATOR_TYPE_AT_TIMESTAMP",
 	}
 	ShardIteratorType_value = map[string]int32{
 		"SHARD_ITERATOR_TYPE_UNSPECIFIED":           0,
@@ -159,6 +161,7 @@ var (
 		"SHARD_ITERATOR_TYPE_LATEST":                2,
 		"SHARD_ITERATOR_TYPE_AT_SEQUENCE_NUMBER":    3,
 		"SHARD_ITERATOR_TYPE_AFTER_SEQUENCE_NUMBER": 4,
+		"SHARD_ITERATOR_TYPE_AT_TIMESTAMP":          5,
 	}
 )
 
@@ -864,7 +867,8 @@ type GetShardIteratorRequest struct {
 	StreamArn         string                 `protobuf:"bytes,1,opt,name=stream_arn,json=streamArn,proto3" json:"stream_arn,omitempty"`
 	ShardId           string                 `protobuf:"bytes,2,opt,name=shard_id,json=shardId,proto3" json:"shard_id,omitempty"`
 	ShardIteratorType ShardIteratorType      `protobuf:"varint,3,opt,name=shard_iterator_type,json=shardIteratorType,proto3,enum=armature.api.v1.ShardIteratorType" json:"shard_iterator_type,omitempty"`
-	SequenceNumber    *string                `protobuf:"bytes,4,opt,name=sequence_number,json=sequenceNumber,proto3,oneof" json:"sequence_number,omitempty"` // Required for AT and AFTER, refused for the others.
+	SequenceNumber    *string                `protobuf:"bytes,4,opt,name=sequence_number,json=sequenceNumber,proto3,oneof" json:"sequence_number,omitempty"` // Required for AT and AFTER a sequence number, refused for the others.
+	TimestampMs       *int64                 `protobuf:"varint,5,opt,name=timestamp_ms,json=timestampMs,proto3,oneof" json:"timestamp_ms,omitempty"`         // Since 1970. Required for AT_TIMESTAMP, refused for the others. Not in the future.
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -925,6 +929,13 @@ func (x *GetShardIteratorRequest) GetSequenceNumber() string {
 		return *x.SequenceNumber
 	}
 	return ""
+}
+
+func (x *GetShardIteratorRequest) GetTimestampMs() int64 {
+	if x != nil && x.TimestampMs != nil {
+		return *x.TimestampMs
+	}
+	return 0
 }
 
 // Result of GetShardIterator.
@@ -1551,14 +1562,16 @@ const file_armature_api_v1_streams_proto_rawDesc = "" +
 	"\x17last_evaluated_shard_id\x18\t \x01(\tH\x00R\x14lastEvaluatedShardId\x88\x01\x01B\x1a\n" +
 	"\x18_last_evaluated_shard_id\"k\n" +
 	"\x16DescribeStreamResponse\x12Q\n" +
-	"\x12stream_description\x18\x01 \x01(\v2\".armature.api.v1.StreamDescriptionR\x11streamDescription\"\xe9\x01\n" +
+	"\x12stream_description\x18\x01 \x01(\v2\".armature.api.v1.StreamDescriptionR\x11streamDescription\"\xa2\x02\n" +
 	"\x17GetShardIteratorRequest\x12\x1d\n" +
 	"\n" +
 	"stream_arn\x18\x01 \x01(\tR\tstreamArn\x12\x19\n" +
 	"\bshard_id\x18\x02 \x01(\tR\ashardId\x12R\n" +
 	"\x13shard_iterator_type\x18\x03 \x01(\x0e2\".armature.api.v1.ShardIteratorTypeR\x11shardIteratorType\x12,\n" +
-	"\x0fsequence_number\x18\x04 \x01(\tH\x00R\x0esequenceNumber\x88\x01\x01B\x12\n" +
-	"\x10_sequence_number\"A\n" +
+	"\x0fsequence_number\x18\x04 \x01(\tH\x00R\x0esequenceNumber\x88\x01\x01\x12&\n" +
+	"\ftimestamp_ms\x18\x05 \x01(\x03H\x01R\vtimestampMs\x88\x01\x01B\x12\n" +
+	"\x10_sequence_numberB\x0f\n" +
+	"\r_timestamp_ms\"A\n" +
 	"\x18GetShardIteratorResponse\x12%\n" +
 	"\x0eshard_iterator\x18\x01 \x01(\tR\rshardIterator\"_\n" +
 	"\x11GetRecordsRequest\x12%\n" +
@@ -1622,13 +1635,14 @@ const file_armature_api_v1_streams_proto_rawDesc = "" +
 	"\x16STREAM_STATUS_DISABLED\x10\x04*X\n" +
 	"\x0fShardFilterType\x12!\n" +
 	"\x1dSHARD_FILTER_TYPE_UNSPECIFIED\x10\x00\x12\"\n" +
-	"\x1eSHARD_FILTER_TYPE_CHILD_SHARDS\x10\x01*\xd9\x01\n" +
+	"\x1eSHARD_FILTER_TYPE_CHILD_SHARDS\x10\x01*\xff\x01\n" +
 	"\x11ShardIteratorType\x12#\n" +
 	"\x1fSHARD_ITERATOR_TYPE_UNSPECIFIED\x10\x00\x12$\n" +
 	" SHARD_ITERATOR_TYPE_TRIM_HORIZON\x10\x01\x12\x1e\n" +
 	"\x1aSHARD_ITERATOR_TYPE_LATEST\x10\x02\x12*\n" +
 	"&SHARD_ITERATOR_TYPE_AT_SEQUENCE_NUMBER\x10\x03\x12-\n" +
-	")SHARD_ITERATOR_TYPE_AFTER_SEQUENCE_NUMBER\x10\x04*l\n" +
+	")SHARD_ITERATOR_TYPE_AFTER_SEQUENCE_NUMBER\x10\x04\x12$\n" +
+	" SHARD_ITERATOR_TYPE_AT_TIMESTAMP\x10\x05*l\n" +
 	"\tEventName\x12\x1a\n" +
 	"\x16EVENT_NAME_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11EVENT_NAME_INSERT\x10\x01\x12\x15\n" +

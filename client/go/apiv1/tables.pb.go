@@ -907,8 +907,12 @@ type StreamSpecification struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	StreamEnabled  *bool                  `protobuf:"varint,1,opt,name=stream_enabled,json=streamEnabled,proto3,oneof" json:"stream_enabled,omitempty"` // Required.
 	StreamViewType StreamViewType         `protobuf:"varint,2,opt,name=stream_view_type,json=streamViewType,proto3,enum=armature.api.v1.StreamViewType" json:"stream_view_type,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Number of open shards: 1, 2, 4 and so on, at most 64. A member of this daemon. Not set: the number that it is
+	// configured with. UpdateTable changes the number of an enabled stream, without a view type or with the same one; the
+	// new one holds from the next replacement of the shards on. It cannot fall.
+	ShardCount    *int32 `protobuf:"varint,3,opt,name=shard_count,json=shardCount,proto3,oneof" json:"shard_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StreamSpecification) Reset() {
@@ -953,6 +957,13 @@ func (x *StreamSpecification) GetStreamViewType() StreamViewType {
 		return x.StreamViewType
 	}
 	return StreamViewType_STREAM_VIEW_TYPE_UNSPECIFIED
+}
+
+func (x *StreamSpecification) GetShardCount() int32 {
+	if x != nil && x.ShardCount != nil {
+		return *x.ShardCount
+	}
+	return 0
 }
 
 // Encryption at rest. Stored and reported for tools that set it. The daemon does not encrypt its files.
@@ -2339,7 +2350,8 @@ func (x *CreateTableRequest) GetResourcePolicy() string {
 	return ""
 }
 
-// The table is CREATING. Poll DescribeTable until it is ACTIVE.
+// Comes when the table can be used, and describes it as it was when the creation was accepted: CREATING. If that takes
+// longer than the daemon is configured to wait, or half of the call's time, it comes before: then poll DescribeTable.
 type CreateTableResponse struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	TableDescription *TableDescription      `protobuf:"bytes,1,opt,name=table_description,json=tableDescription,proto3" json:"table_description,omitempty"`
@@ -2626,7 +2638,8 @@ func (x *DeleteTableRequest) GetTableName() string {
 	return ""
 }
 
-// The description has no keys, attribute definitions and indexes.
+// Comes when the table is gone, with the limits of CreateTableResponse. The description, in the state DELETING, has no
+// keys, attribute definitions and indexes.
 type DeleteTableResponse struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	TableDescription *TableDescription      `protobuf:"bytes,1,opt,name=table_description,json=tableDescription,proto3" json:"table_description,omitempty"`
@@ -6595,11 +6608,14 @@ var File_armature_api_v1_tables_proto protoreflect.FileDescriptor
 
 const file_armature_api_v1_tables_proto_rawDesc = "" +
 	"\n" +
-	"\x1carmature/api/v1/tables.proto\x12\x0farmature.api.v1\x1a\x1barmature/api/v1/types.proto\"\x9f\x01\n" +
+	"\x1carmature/api/v1/tables.proto\x12\x0farmature.api.v1\x1a\x1barmature/api/v1/types.proto\"\xd5\x01\n" +
 	"\x13StreamSpecification\x12*\n" +
 	"\x0estream_enabled\x18\x01 \x01(\bH\x00R\rstreamEnabled\x88\x01\x01\x12I\n" +
-	"\x10stream_view_type\x18\x02 \x01(\x0e2\x1f.armature.api.v1.StreamViewTypeR\x0estreamViewTypeB\x11\n" +
-	"\x0f_stream_enabled\"\xb8\x01\n" +
+	"\x10stream_view_type\x18\x02 \x01(\x0e2\x1f.armature.api.v1.StreamViewTypeR\x0estreamViewType\x12$\n" +
+	"\vshard_count\x18\x03 \x01(\x05H\x01R\n" +
+	"shardCount\x88\x01\x01B\x11\n" +
+	"\x0f_stream_enabledB\x0e\n" +
+	"\f_shard_count\"\xb8\x01\n" +
 	"\x10SseSpecification\x12\x1d\n" +
 	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x123\n" +
 	"\bsse_type\x18\x02 \x01(\x0e2\x18.armature.api.v1.SseTypeR\asseType\x12.\n" +

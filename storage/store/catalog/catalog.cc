@@ -301,6 +301,11 @@ absl::StatusOr<TableDescriptor> Catalog::Add(TableDescriptor descriptor) {
   }
   descriptor.uuid = RandomUuid();
   descriptor.creation_time_ms = absl::ToUnixMillis(absl::Now());
+  // The time is the label of a stream. A former table of this name may have had one in this very millisecond.
+  while (descriptor.settings.stream_enabled &&
+         streams_->Find(descriptor.name, descriptor.LatestStreamLabel()).has_value()) {
+    ++descriptor.creation_time_ms;
+  }
   descriptor.state = TableState::kCreating;
   rocksdb::WriteBatch batch;
   batch.Put(db_->meta()->handle(), ToSlice(kNextIdKey), EncodeU32(next_id));

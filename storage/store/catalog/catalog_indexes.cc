@@ -112,6 +112,7 @@ absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(std::string_view 
     batch.Put(db_->meta()->handle(), ToSlice(kNextIdKey), EncodeU32(next_id));
   }
   if (next_id != next_id_) ARM_RETURN_IF_ERROR(CheckFamilyCeiling(descriptor));
+  ARM_RETURN_IF_ERROR(streams_->CheckChange(descriptor));
   const std::unique_ptr<StreamLog::Change> stream = AddTable(descriptor, &next_id, &batch);
   ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: update table ", name)));
   next_id_ = next_id;

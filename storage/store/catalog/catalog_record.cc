@@ -181,6 +181,13 @@ bool HaveKeys(const std::vector<model::IndexDescriptor>& indexes) {
 
 constexpr char kBuildVersion = 1;
 
+// A number of shards is a divisor.
+bool AreShardCounts(const model::StreamDescriptor& stream) {
+  return (stream.next_shards == 0 || model::IsShardCount(stream.next_shards)) &&
+         std::all_of(stream.shard_counts.begin(), stream.shard_counts.end(),
+                     [](const model::ShardCount& count) { return model::IsShardCount(count.shards); });
+}
+
 }  // namespace
 
 std::string EncodeTableRecord(const model::TableDescriptor& descriptor) {
@@ -206,7 +213,8 @@ absl::StatusOr<model::TableDescriptor> ParseTableRecord(std::string_view value) 
   for (model::IndexDescriptor& index : descriptor.local_indexes) index.kind = model::IndexKind::kLocal;
   if (!is_known || descriptor.id == TableId(0) || descriptor.name.empty() || !IsKey(descriptor.key) ||
       !HaveNames(descriptor.attribute_definitions) || !HaveKeys(descriptor.local_indexes) ||
-      !HaveKeys(descriptor.global_indexes)) {
+      !HaveKeys(descriptor.global_indexes) ||
+      (descriptor.settings.stream_shards != 0 && !model::IsShardCount(descriptor.settings.stream_shards))) {
     return DataLossError(Cat("table record ", descriptor.name, ": holds values this build does not know"));
   }
   return descriptor;
@@ -231,7 +239,7 @@ absl::StatusOr<model::StreamDescriptor> ParseStreamDescriptor(std::string_view v
   bool is_known = true;
   model::StreamDescriptor::VisitFields(descriptor, Reader(record, &is_known));
   if (!is_known || descriptor.id == StreamId(0) || descriptor.table_name.empty() || descriptor.label.empty() ||
-      !IsKey(descriptor.key) || descriptor.first_segment == SegmentId(0)) {
+      !IsKey(descriptor.key) || descriptor.first_segment == SegmentId(0) || !AreShardCounts(descriptor)) {
     return DataLossError(
         Cat("stream record ", descriptor.table_name, " ", descriptor.label, ": holds values this build does not know"));
   }

@@ -106,7 +106,7 @@ class Committer::BatchBuilder {
   // `stream_batch`: null if no unit of the batch has a stream record.
   void AddRecords(const WriteUnit& unit, ChangeSequence sequence, StreamLog::Batch* stream_batch) {
     if (unit.has_stream_record()) {
-      stream_batch->Add(unit.stream(), unit.stream_slot(), sequence, unit.stream_record(), &batch_);
+      stream_batch->Add(unit.stream(), unit.stream_hash(), sequence, unit.stream_record(), &batch_);
     }
     if (unit.has_record()) AddRecord(unit, sequence);
   }

@@ -86,11 +86,11 @@ class WriteUnit {
     record_table_ = table;
     record_ = std::move(record);
   }
-  // Adds `record`, of the change of a row in `slot` of the partition keys, to a stream; the committer assigns its
-  // sequence, the same as that of the change record. At most once per unit.
-  void SetStreamRecord(StreamId stream, uint8_t slot, std::string record) {
+  // Adds `record`, of the change of a row with this StreamHashOf, to a stream; the committer assigns its sequence, the
+  // same as that of the change record. At most once per unit.
+  void SetStreamRecord(StreamId stream, uint8_t hash, std::string record) {
     stream_ = stream;
-    stream_slot_ = slot;
+    stream_hash_ = hash;
     stream_record_ = std::move(record);
   }
   // An index of the change record: the record counts in its backlog if it is logged. Once per index.
@@ -114,7 +114,7 @@ class WriteUnit {
   const std::string& record() const { return record_; }
   bool has_stream_record() const { return !stream_record_.empty(); }
   StreamId stream() const { return stream_; }
-  uint8_t stream_slot() const { return stream_slot_; }
+  uint8_t stream_hash() const { return stream_hash_; }
   const std::string& stream_record() const { return stream_record_; }
   // True if the unit changes a counter, so that the committer may refuse it alone.
   bool has_counters() const {
@@ -143,7 +143,7 @@ class WriteUnit {
   std::string record_;
   bool record_is_left_out_ = false;
   StreamId stream_;
-  uint8_t stream_slot_ = 0;
+  uint8_t stream_hash_ = 0;
   std::string stream_record_;
 };
 

@@ -91,9 +91,8 @@ absl::Status StreamKeeper::TrimToSpace() {
 }
 
 absl::Status StreamKeeper::RemoveOldStreams(int64_t now_ms) {
-  for (const model::StreamDescriptor& stream : log_->streams()) {
-    if (stream.is_enabled() || stream.ended_ms > now_ms - options_.retention_ms) continue;
-    ARM_RETURN_IF_ERROR(log_->Remove(stream.id));
+  for (const StreamId stream : log_->EndedUntil(now_ms - options_.retention_ms)) {
+    ARM_RETURN_IF_ERROR(log_->Remove(stream));
   }
   return absl::OkStatus();
 }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "glog/logging.h"
 #include "rocksdb/convenience.h"
+#include "storage/base/api_error.h"
 #include "storage/base/fault_points.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -25,6 +27,18 @@ namespace {
 
 bool WantsStream(const TableDescriptor& table) {
   return table.settings.stream_enabled && table.state != model::TableState::kDeleting;
+}
+
+// The number of shards that the stream has now.
+uint32_t LatestShards(const StreamDescriptor& stream) {
+  return stream.ShardsIn(SegmentId(std::numeric_limits<uint32_t>::max()));
+}
+
+// The stream with the number of shards that it is to have from `segment` on.
+StreamDescriptor WithNextShards(StreamDescriptor stream, SegmentId segment) {
+  if (stream.next_shards > LatestShards(stream)) stream.shard_counts.push_back({segment, stream.next_shards});
+  stream.next_shards = 0;
+  return stream;
 }
 
 absl::StatusOr<StreamSegment> ParseSegment(std::string_view key, std::string_view value) {
@@ -78,16 +92,13 @@ absl::StatusOr<ChangeSequence> StreamLog::ReadLastSequence(RocksDb* db) {
   return ChangeSequence(last);
 }
 
-uint8_t StreamSlotOf(std::string_view row_key) {
-  if (row_key.empty()) return 0;
-  return static_cast<uint8_t>(static_cast<uint8_t>(row_key[0]) % kStreamSlots);
-}
+uint8_t StreamHashOf(std::string_view row_key) { return row_key.empty() ? 0 : static_cast<uint8_t>(row_key[0]); }
 
-StreamLog::StreamLog(RocksDb* db, SequenceTickets* tickets)
-    : db_(db), tickets_(tickets), opened_at_(tickets->last_taken()) {}
+StreamLog::StreamLog(RocksDb* db, SequenceTickets* tickets, uint32_t shards)
+    : db_(db), tickets_(tickets), shards_(shards), opened_at_(tickets->last_taken()) {}
 
-absl::StatusOr<std::unique_ptr<StreamLog>> StreamLog::Open(RocksDb* db, SequenceTickets* tickets) {
-  auto log = std::unique_ptr<StreamLog>(new StreamLog(db, tickets));
+absl::StatusOr<std::unique_ptr<StreamLog>> StreamLog::Open(RocksDb* db, SequenceTickets* tickets, uint32_t shards) {
+  auto log = std::unique_ptr<StreamLog>(new StreamLog(db, tickets, shards));
   ARM_RETURN_IF_ERROR(log->Load());
   return log;
 }
@@ -108,8 +119,7 @@ absl::Status StreamLog::Load() {
                                   mutex_.AssertHeld();
                                   ARM_ASSIGN_OR_RETURN(StreamDescriptor stream, ParseStreamDescriptor(value));
                                   if (stream.is_enabled()) SetSwitch(stream.table, {stream.id, stream.view});
-                                  const StreamId id = stream.id;
-                                  streams_.emplace(id, std::move(stream));
+                                  streams_.Put(std::move(stream));
                                   return absl::OkStatus();
                                 });
 }
@@ -130,31 +140,69 @@ void StreamLog::Change::Apply() {
       const StreamSwitch::State state =
           stream.is_enabled() ? StreamSwitch::State{stream.id, stream.view} : StreamSwitch::State{};
       log_->SetSwitch(stream.table, state);
-      const StreamId id = stream.id;
-      log_->streams_[id] = std::move(stream);
-      streams.push_back(id);
+      streams.push_back(stream.id);
+      log_->streams_.Put(std::move(stream));
+    }
+    for (const StreamId id : removed_) {
+      log_->streams_.Erase(id);
+      log_->last_appended_.erase(id);
     }
   }
   for (const StreamId stream : streams) log_->NotifyAppended(stream);
 }
 
-const StreamDescriptor* StreamLog::FindEnabled(TableId table) const {
-  for (const auto& [id, stream] : streams_) {
-    if (stream.table == table && stream.is_enabled()) return &stream;
-  }
-  return nullptr;
-}
-
 bool StreamLog::BeginsStream(const TableDescriptor& table) const {
   const absl::MutexLock lock(&mutex_);
-  return WantsStream(table) && FindEnabled(table.id) == nullptr;
+  return WantsStream(table) && streams_.FindEnabled(table.id) == nullptr;
+}
+
+absl::Status StreamLog::CheckChange(const TableDescriptor& table) const {
+  if (!WantsStream(table)) return absl::OkStatus();
+  const absl::MutexLock lock(&mutex_);
+  const StreamDescriptor* const enabled = streams_.FindEnabled(table.id);
+  if (enabled == nullptr) {
+    if (streams_.CountOf(table.id, table.name) < StreamSet::kOfTableMax) return absl::OkStatus();
+    return LimitExceededError(Cat("Subscriber limit exceeded: the stream of table ", table.name, " was enabled ",
+                                  StreamSet::kOfTableMax, " times, and each of these streams is still kept"));
+  }
+  const SegmentId current = segments_.empty() ? enabled->first_segment : segments_.back().id;
+  const uint32_t now = enabled->ShardsIn(current);
+  if (table.settings.stream_shards == 0 || table.settings.stream_shards >= now) return absl::OkStatus();
+  return ValidationError(Cat("The stream of table ", table.name, " has ", now,
+                             " shards, and their number cannot fall to ", table.settings.stream_shards,
+                             ": disable the stream and enable it again"));
+}
+
+uint32_t StreamLog::ShardsWanted(const TableDescriptor& table) const {
+  return table.settings.stream_shards != 0 ? table.settings.stream_shards : shards_;
+}
+
+StreamDescriptor StreamLog::NewStream(const TableDescriptor& table, StreamId id, int64_t now_ms, SegmentId segment,
+                                      ChangeSequence first) const {
+  StreamDescriptor stream;
+  stream.id = id;
+  stream.table = table.id;
+  stream.table_name = table.name;
+  stream.label = table.LatestStreamLabel();
+  stream.view = model::StreamViewOf(table.settings.stream_view_type);
+  stream.key = table.key;
+  stream.creation_time_ms = now_ms;
+  stream.first_segment = segment;
+  stream.first_sequence = first;
+  stream.shard_counts = {{segment, ShardsWanted(table)}};
+  return stream;
 }
 
 std::unique_ptr<StreamLog::Change> StreamLog::Prepare(const TableDescriptor& table, StreamId stream_id, int64_t now_ms,
                                                       rocksdb::WriteBatch* batch) {
+  const bool wants = WantsStream(table);
   {
     const absl::MutexLock lock(&mutex_);
-    if (WantsStream(table) == (FindEnabled(table.id) != nullptr)) return nullptr;
+    const StreamDescriptor* const enabled = streams_.FindEnabled(table.id);
+    const bool changes_shards =
+        wants && enabled != nullptr && table.settings.stream_shards != 0 &&
+        table.settings.stream_shards != (enabled->next_shards != 0 ? enabled->next_shards : LatestShards(*enabled));
+    if (wants == (enabled != nullptr) && !changes_shards) return nullptr;
   }
   auto change = std::unique_ptr<Change>(new Change(this));
   const ChangeSequence last = tickets_->last_taken();
@@ -171,22 +219,22 @@ std::unique_ptr<StreamLog::Change> StreamLog::Prepare(const TableDescriptor& tab
   }
   const SegmentId current = segments_.empty() ? SegmentId(1) : segments_.back().id;
   StreamDescriptor stream;
-  if (const StreamDescriptor* const enabled = FindEnabled(table.id); enabled != nullptr) {
-    stream = *enabled;
+  if (const StreamDescriptor* const enabled = streams_.FindEnabled(table.id); enabled == nullptr) {
+    stream = NewStream(table, stream_id, now_ms, current, first);
+    change->left_out_ = left_out;
+    change->removed_ = streams_.BeyondLimits(table.name);
+  } else if (stream = *enabled; wants) {
+    stream.next_shards = table.settings.stream_shards;
+  } else {
     stream.last_segment = current;
     stream.last_sequence = last;
     stream.ended_ms = now_ms;
-  } else {
-    stream.id = stream_id;
-    stream.table = table.id;
-    stream.table_name = table.name;
-    stream.label = table.LatestStreamLabel();
-    stream.view = model::StreamViewOf(table.settings.stream_view_type);
-    stream.key = table.key;
-    stream.creation_time_ms = now_ms;
-    stream.first_segment = current;
-    stream.first_sequence = first;
-    change->left_out_ = left_out;
+  }
+  for (const StreamId removed : change->removed_) {
+    const StreamDescriptor& old = *streams_.Find(removed);
+    LOG(WARNING) << "store: a stream is removed before its time, because too many are kept table=" << old.table_name
+                 << " label=" << old.label;
+    batch->Delete(meta, StreamKey(removed));
   }
   batch->Put(meta, StreamKey(stream.id), EncodeStreamDescriptor(stream));
   change->changed_.push_back(std::move(stream));
@@ -221,8 +269,7 @@ absl::StatusOr<bool> StreamLog::ChangeSettings(std::string_view table_name, std:
   batch.Put(db_->meta()->handle(), StreamKey(stream->id), EncodeStreamDescriptor(*stream));
   ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("settings of a stream of table ", table_name)));
   const absl::MutexLock lock(&mutex_);
-  const StreamId id = stream->id;
-  streams_[id] = *std::move(stream);
+  streams_.Put(*std::move(stream));
   return true;
 }
 
@@ -235,12 +282,14 @@ StreamLog::Batch::Batch(StreamLog* log)
         return log->segments_.empty() ? SegmentId(0) : log->segments_.back().id;
       }()) {}
 
-void StreamLog::Batch::Add(StreamId stream, uint8_t slot, ChangeSequence sequence, std::string_view record,
+void StreamLog::Batch::Add(StreamId stream, uint8_t hash, ChangeSequence sequence, std::string_view record,
                            rocksdb::WriteBatch* batch) {
+  uint8_t slot = 0;
   {
     const absl::MutexLock lock(&log_->mutex_);
-    const auto found = log_->streams_.find(stream);
-    if (found == log_->streams_.end() || !found->second.is_enabled()) return;
+    const StreamDescriptor* const found = log_->streams_.Find(stream);
+    if (found == nullptr || !found->is_enabled()) return;
+    slot = StreamSlotOf(hash, found->ShardsIn(segment_));
   }
   const std::string key = StreamRecordKey(segment_, stream, slot, sequence);
   batch->Put(log_->db_->stream()->handle(), key, ToSlice(record));
@@ -319,26 +368,38 @@ void StreamLog::SetGrowthListener(std::function<void()> wake, uint64_t bytes) {
 std::vector<StreamDescriptor> StreamLog::streams() const {
   const absl::MutexLock lock(&mutex_);
   std::vector<StreamDescriptor> all;
-  all.reserve(streams_.size());
-  for (const auto& [id, stream] : streams_) all.push_back(stream);
+  all.reserve(streams_.all().size());
+  for (const auto& [id, stream] : streams_.all()) all.push_back(stream);
   return all;
 }
 
 std::vector<StreamDescriptor> StreamLog::StreamsOf(std::string_view table) const {
   const absl::MutexLock lock(&mutex_);
-  std::vector<StreamDescriptor> all;
-  for (const auto& [id, stream] : streams_) {
-    if (stream.table_name == table) all.push_back(stream);
-  }
-  return all;
+  return streams_.OfName(table);
+}
+
+std::vector<StreamName> StreamLog::Names(const std::optional<std::string_view>& table_name, const StreamName& after,
+                                         size_t max) const {
+  const absl::MutexLock lock(&mutex_);
+  return streams_.Names(table_name, after, max);
 }
 
 std::optional<StreamDescriptor> StreamLog::Find(std::string_view table_name, std::string_view label) const {
   const absl::MutexLock lock(&mutex_);
-  for (const auto& [id, stream] : streams_) {
-    if (stream.label == label && stream.table_name == table_name) return stream;
-  }
-  return std::nullopt;
+  const StreamDescriptor* const found = streams_.Find(table_name, label);
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+std::optional<StreamState> StreamLog::StateOf(std::string_view table_name, std::string_view label) const {
+  const absl::MutexLock lock(&mutex_);
+  const StreamDescriptor* const found = streams_.Find(table_name, label);
+  if (found == nullptr) return std::nullopt;
+  return StreamState{*found, segments_};
+}
+
+std::vector<StreamId> StreamLog::EndedUntil(int64_t time_ms) const {
+  const absl::MutexLock lock(&mutex_);
+  return streams_.EndedUntil(time_ms);
 }
 
 std::vector<StreamSegment> StreamLog::segments() const {
@@ -382,6 +443,7 @@ absl::StatusOr<bool> StreamLog::Read(
 absl::Status StreamLog::BeginSegment(int64_t now_ms) {
   const absl::MutexLock gate(&gate_);
   StreamSegment next{SegmentId(1), now_ms, ChangeSequence(tickets_->last_taken().value() + 1)};
+  std::vector<StreamDescriptor> changed;
   {
     const absl::MutexLock lock(&mutex_);
     if (!segments_.empty()) {
@@ -389,15 +451,22 @@ absl::Status StreamLog::BeginSegment(int64_t now_ms) {
       // Segments are in the order of time even if the clock was set back.
       next.begin_ms = std::max(now_ms, segments_.back().begin_ms);
     }
+    for (const auto& [id, stream] : streams_.all()) {
+      if (stream.is_enabled() && stream.next_shards != 0) changed.push_back(WithNextShards(stream, next.id));
+    }
   }
   rocksdb::WriteBatch batch;
   batch.Put(db_->meta()->handle(), SegmentKey(next.id),
             EncodeSegmentRecord(next.begin_ms, next.first_sequence.value()));
+  for (const StreamDescriptor& stream : changed) {
+    batch.Put(db_->meta()->handle(), StreamKey(stream.id), EncodeStreamDescriptor(stream));
+  }
   ARM_FAULT_POINT("stream.before_segment");
   ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, "begin a segment of the streams"));
   ARM_FAULT_POINT("stream.after_segment");
   const absl::MutexLock lock(&mutex_);
   segments_.push_back(next);
+  for (StreamDescriptor& stream : changed) streams_.Put(std::move(stream));
   return absl::OkStatus();
 }
 
@@ -440,7 +509,7 @@ absl::Status StreamLog::Remove(StreamId stream) {
   batch.Delete(db_->meta()->handle(), StreamKey(stream));
   ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/false, "remove a stream"));
   const absl::MutexLock lock(&mutex_);
-  streams_.erase(stream);
+  streams_.Erase(stream);
   last_appended_.erase(stream);
   return absl::OkStatus();
 }

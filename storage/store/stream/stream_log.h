@@ -6,7 +6,8 @@
 // The records of all streams are in one column family, ordered by segment, stream, slot and sequence. A segment is a
 // period of time, common to all streams. A new one begins every few hours, and the oldest is removed as a whole, by
 // range. A slot is a part of the partition keys, by their hash. A shard of the API is one slot of one stream in one
-// segment, so shards roll over together and a trim removes whole shards.
+// segment, so shards roll over together and a trim removes whole shards. The number of slots of a stream may grow from
+// a segment to the next.
 
 #include <array>
 #include <atomic>
@@ -29,14 +30,15 @@
 #include "storage/base/strong_type.h"
 #include "storage/model/stream_descriptor.h"
 #include "storage/model/table_descriptor.h"
+#include "storage/store/stream/stream_set.h"
 
 namespace armature::store {
 
 class RocksDb;
 class SequenceTickets;
 
-// Number of slots of a stream.
-inline constexpr uint8_t kStreamSlots = 4;
+// Limit on the slots of a stream in a segment.
+inline constexpr uint8_t kStreamSlotsMax = model::kStreamShardsMax;
 
 // The stream that the writes of a table must record their changes for, now. All states of a table share it.
 //
@@ -71,17 +73,25 @@ struct StreamSegment {
   uint64_t bytes = 0;             // size of its records, approximately
 };
 
-// The greatest sequence of a record in each slot of a stream.
-using SlotSequences = std::array<ChangeSequence, kStreamSlots>;
+// A stream and the segments of all streams, at one moment.
+struct StreamState {
+  model::StreamDescriptor stream;
+  std::vector<StreamSegment> segments;  // in the order of time
+};
 
-// The slot of a row of a table, by its key, which begins with the hash of the partition key.
-uint8_t StreamSlotOf(std::string_view row_key);
+// The greatest sequence of a record in each slot of a stream.
+using SlotSequences = std::array<ChangeSequence, kStreamSlotsMax>;
+
+// The part of a row's key, which begins with the hash of the partition key, that decides about its slot.
+uint8_t StreamHashOf(std::string_view row_key);
+// The slot of rows with this hash, if there are so many.
+constexpr uint8_t StreamSlotOf(uint8_t hash, uint32_t slots) { return static_cast<uint8_t>(hash % slots); }
 
 // Thread-safety: thread-safe.
 class StreamLog {
  public:
-  // Reads streams and segments. Both must outlive the log.
-  static absl::StatusOr<std::unique_ptr<StreamLog>> Open(RocksDb* db, SequenceTickets* tickets);
+  // Reads streams and segments. Both must outlive the log. `shards`: of new streams whose tables ask for no number.
+  static absl::StatusOr<std::unique_ptr<StreamLog>> Open(RocksDb* db, SequenceTickets* tickets, uint32_t shards);
   // The greatest sequence that a segment or a stream in `db` has passed. Later changes need greater ones.
   static absl::StatusOr<ChangeSequence> ReadLastSequence(RocksDb* db);
 
@@ -106,11 +116,15 @@ class StreamLog {
     const std::unique_ptr<absl::MutexLock> gate_;
     std::vector<model::StreamDescriptor> changed_;
     ChangeSequence left_out_;                     // the records of a stream that begins have greater sequences
+    std::vector<StreamId> removed_;               // ended ones, for which there is no room any more
     std::optional<StreamSegment> first_segment_;  // a segment that begins with this change, because there was none
   };
 
-  // Adds the records to `batch` that begin or end the stream of the table, as its settings after the change ask for.
-  // `stream_id`: the id for a new stream. Null if the streams stay as they are. A table in deletion has no stream.
+  // Checks that the stream of the table may become what its settings ask for. Errors: LimitExceededException if the
+  // table has had too many; ValidationException for fewer shards than the stream has.
+  absl::Status CheckChange(const model::TableDescriptor& table) const;
+  // Adds the records to `batch` that begin, change or end the stream of the table, as its settings after the change ask
+  // for. `stream_id`: the id for a new stream. Null if the streams stay as they are. A table in deletion has no stream.
   std::unique_ptr<Change> Prepare(const model::TableDescriptor& table, StreamId stream_id, int64_t now_ms,
                                   rocksdb::WriteBatch* batch);
   // True if Prepare would begin a stream, which needs an id.
@@ -126,8 +140,8 @@ class StreamLog {
   class Batch {
    public:
     explicit Batch(StreamLog* log);
-    // Adds the record, unless its stream has ended: then the change is later than the stream.
-    void Add(StreamId stream, uint8_t slot, ChangeSequence sequence, std::string_view record,
+    // Adds the record, unless its stream has ended: then the change is later than the stream. `hash`: StreamHashOf.
+    void Add(StreamId stream, uint8_t hash, ChangeSequence sequence, std::string_view record,
              rocksdb::WriteBatch* batch);
     // Called after the batch was written.
     void Written();
@@ -154,6 +168,10 @@ class StreamLog {
   std::vector<model::StreamDescriptor> streams() const;                          // sorted by id
   std::vector<model::StreamDescriptor> StreamsOf(std::string_view table) const;  // the same, of tables of this name
   std::optional<model::StreamDescriptor> Find(std::string_view table_name, std::string_view label) const;
+  std::optional<StreamState> StateOf(std::string_view table_name, std::string_view label) const;
+  // The first `max` names behind `after`, in their order; `table_name`: those of tables of this name. Cheap.
+  std::vector<StreamName> Names(const std::optional<std::string_view>& table_name, const StreamName& after,
+                                size_t max) const;
   std::vector<StreamSegment> segments() const;  // in the order of time
   uint64_t bytes() const;                       // of all segments
   // All records up to this sequence may be read.
@@ -180,10 +198,12 @@ class StreamLog {
   // ---------------------------------------------------------------------------------------------------------------
   // For the keeper.
 
-  // Ends the current segment and begins the next.
+  // Ends the current segment and begins the next, in which streams have the number of shards that was asked for.
   absl::Status BeginSegment(int64_t now_ms);
   // Removes the oldest segment, which must not be the current one, with all its records. One call at a time.
   absl::Status TrimOldest();
+  // The streams that ended at `time_ms` or before.
+  std::vector<StreamId> EndedUntil(int64_t time_ms) const;
   // Removes a stream that has ended. Its records are removed with their segments.
   absl::Status Remove(StreamId stream);
   // Calls `wake` (on any thread) when the current segment has grown by `bytes`. Null removes it; it is not running when
@@ -191,9 +211,12 @@ class StreamLog {
   void SetGrowthListener(std::function<void()> wake, uint64_t bytes);
 
  private:
-  StreamLog(RocksDb* db, SequenceTickets* tickets);
+  StreamLog(RocksDb* db, SequenceTickets* tickets, uint32_t shards);
   absl::Status Load();
-  const model::StreamDescriptor* FindEnabled(TableId table) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  uint32_t ShardsWanted(const model::TableDescriptor& table) const;
+  // The stream of `table` that begins with `segment`.
+  model::StreamDescriptor NewStream(const model::TableDescriptor& table, StreamId id, int64_t now_ms, SegmentId segment,
+                                    ChangeSequence first) const;
   void SetSwitch(TableId table, StreamSwitch::State state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountWritten(SegmentId segment, uint64_t bytes);
   void NotifyAppended(StreamId stream);
@@ -201,11 +224,12 @@ class StreamLog {
 
   RocksDb* const db_;
   SequenceTickets* const tickets_;
+  const uint32_t shards_;
   const ChangeSequence opened_at_;
   // Held while a batch with stream records, a change of the set of streams, or the begin of a segment is written.
   absl::Mutex gate_;
   mutable absl::Mutex mutex_;  // taken inside the gate
-  std::map<StreamId, model::StreamDescriptor> streams_ ABSL_GUARDED_BY(mutex_);
+  StreamSet streams_ ABSL_GUARDED_BY(mutex_);
   std::vector<StreamSegment> segments_ ABSL_GUARDED_BY(mutex_);
   std::map<TableId, std::shared_ptr<StreamSwitch>> switches_ ABSL_GUARDED_BY(mutex_);
   std::map<StreamId, SlotSequences> last_appended_ ABSL_GUARDED_BY(mutex_);  // since the log was opened

@@ -368,7 +368,7 @@ TEST_F(ExpiryTest, GoesOutOfAllIndexesIntoTheStream) {
   EXPECT_TRUE(TestEngine::WaitUntil([&] { return count("byColor") == 0; }).ok());
   const model::StreamDescriptor stream = engine_.database().streams().StreamsOf("indexed").back();
   std::vector<bool> expiries;
-  for (const ShardRange& shard : ShardsOf(stream, engine_.database().streams().segments())) {
+  for (const ShardRange& shard : ShardsOf({stream, engine_.database().streams().segments()})) {
     const auto read = engine_.database().streams().Read(
         shard.key.segment, stream.id, shard.key.slot, ChangeSequence(0),
         [&](ChangeSequence sequence, std::string_view record) -> absl::StatusOr<bool> {

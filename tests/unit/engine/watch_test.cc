@@ -333,7 +333,7 @@ TEST_F(WatchTest, DISABLED_ReadsDuringATrim) {
   const absl::Time deadline = absl::Now() + absl::Seconds(30);
   do {
     left = 0;
-    for (uint8_t slot = 0; slot < store::kStreamSlots; ++slot) {
+    for (uint8_t slot = 0; slot < store::kStreamSlotsMax; ++slot) {
       const auto count = [&left](ChangeSequence, std::string_view) -> absl::StatusOr<bool> { return ++left > 0; };
       ASSERT_TRUE(log().Read(oldest, stream.id, slot, ChangeSequence(0), count).ok());
     }

@@ -84,9 +84,85 @@ model::TableDescriptor TableWithInsights() {
   return table;
 }
 
+// A table that has asked for a number of shards, which no record of a build of format 6 has.
+model::TableDescriptor TableWithShards() {
+  model::TableDescriptor table = TableWithInsights();
+  table.settings.stream_shards = 8;
+  return table;
+}
+
+// A stream that uses every field.
+model::StreamDescriptor FullStream() {
+  model::StreamDescriptor stream;
+  stream.id = StreamId(9);
+  stream.table = TableId(7);
+  stream.table_name = "orders";
+  stream.label = "2015-05-11T21:21:33.291";
+  stream.view = model::StreamView::kNewImage;
+  stream.key = StringKey({"pk"}, {"sk"});
+  stream.creation_time_ms = 1'700'000'000'001;
+  stream.first_segment = SegmentId(2);
+  stream.first_sequence = ChangeSequence(300);
+  stream.last_segment = SegmentId(6);
+  stream.last_sequence = ChangeSequence(700);
+  stream.ended_ms = 1'700'000'000'002;
+  stream.tags = {{"b", "2"}, {"a", ""}};
+  stream.resource_policy = {R"({"Statement": []})", "1700000000000000"};
+  stream.shard_counts = {{SegmentId(2), 1}, {SegmentId(5), 8}};
+  stream.next_shards = 64;
+  return stream;
+}
+
+// A stream of a build of format 6, which has no numbers of shards.
+model::StreamDescriptor FormerStream() {
+  model::StreamDescriptor stream = FullStream();
+  stream.last_segment = SegmentId(0);
+  stream.last_sequence = ChangeSequence(0);
+  stream.ended_ms = 0;
+  stream.shard_counts.clear();
+  stream.next_shards = 0;
+  return stream;
+}
+
+TEST(CatalogRecord, GoldenStreamsOfEveryVersionAreRead) {
+  for (const std::vector<std::string>& vector : codec::ReadGolden("stream_descriptor.golden", 2, /*format=*/7)) {
+    const model::StreamDescriptor stream = vector[0] == "full" ? FullStream() : FormerStream();
+    EXPECT_EQ(codec::ToHex(EncodeStreamDescriptor(stream)), vector[1]);
+    const absl::StatusOr<model::StreamDescriptor> parsed = ParseStreamDescriptor(codec::FromHex(vector[1]));
+    ASSERT_TRUE(parsed.ok()) << vector[0] << ": " << parsed.status();
+    EXPECT_EQ(*parsed, stream) << vector[0];
+  }
+}
+
+TEST(CatalogRecord, StreamsHaveNumbersOfShardsBySegment) {
+  const model::StreamDescriptor stream = FullStream();
+  EXPECT_EQ(stream.ShardsIn(SegmentId(1)), 4u);
+  EXPECT_EQ(stream.ShardsIn(SegmentId(2)), 1u);
+  EXPECT_EQ(stream.ShardsIn(SegmentId(4)), 1u);
+  EXPECT_EQ(stream.ShardsIn(SegmentId(5)), 8u);
+  EXPECT_EQ(stream.ShardsIn(SegmentId(9)), 8u);
+  EXPECT_EQ(FormerStream().ShardsIn(SegmentId(9)), 4u);
+}
+
+// A shard is found by a division.
+TEST(CatalogRecord, ImpossibleNumbersOfShardsAreRefused) {
+  for (const uint32_t shards : {0u, 3u, 128u, 1u << 31}) {
+    model::StreamDescriptor stream = FullStream();
+    stream.shard_counts[1].shards = shards;
+    EXPECT_EQ(ParseStreamDescriptor(EncodeStreamDescriptor(stream)).status().code(), absl::StatusCode::kDataLoss);
+    if (shards == 0) continue;
+    stream = FullStream();
+    stream.next_shards = shards;
+    EXPECT_EQ(ParseStreamDescriptor(EncodeStreamDescriptor(stream)).status().code(), absl::StatusCode::kDataLoss);
+    model::TableDescriptor table = TableWithShards();
+    table.settings.stream_shards = shards;
+    EXPECT_EQ(ParseTableRecord(EncodeTableRecord(table)).status().code(), absl::StatusCode::kDataLoss);
+  }
+}
+
 TEST(CatalogRecord, RoundTripsEveryField) {
   for (const model::TableDescriptor& table :
-       {FullTable(), BackfillingTable(), TableWithPolicy(), TableWithInsights(), [] {
+       {FullTable(), BackfillingTable(), TableWithPolicy(), TableWithInsights(), TableWithShards(), [] {
           model::TableDescriptor plain = PlainTable("p");
           plain.id = TableId(1);
           return plain;
@@ -124,6 +200,8 @@ TEST(CatalogRecord, EveryFieldOfTheFormatIsAMember) {
   EXPECT_EQ(MembersOf<model::PointInTimeRecovery>(), FieldsOf<disk::v1::PointInTimeRecovery>());
   EXPECT_EQ(MembersOf<model::ContributorInsights>(), FieldsOf<disk::v1::ContributorInsights>());
   EXPECT_EQ(MembersOf<model::RestoreOrigin>(), FieldsOf<disk::v1::RestoreOrigin>());
+  EXPECT_EQ(MembersOf<model::StreamDescriptor>(), FieldsOf<disk::v1::StreamRecord>());
+  EXPECT_EQ(MembersOf<model::ShardCount>(), FieldsOf<disk::v1::ShardCount>());
 }
 
 TEST(CatalogRecord, HasTheBytesOfTheFormat) {
@@ -151,6 +229,7 @@ model::TableDescriptor GoldenTable(std::string_view name) {
   if (name == "changed settings") return FullTable();
   if (name == "filled index") return BackfillingTable();
   if (name == "insights") return TableWithInsights();
+  if (name == "shards") return TableWithShards();
   model::TableDescriptor table = name == "indexed" ? IndexedTable("indexed") : PlainTable(name);
   table.id = TableId(1);
   table.uuid = "123e4567-e89b-42d3-a456-426614174000";

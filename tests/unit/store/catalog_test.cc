@@ -309,7 +309,7 @@ class CutOffTest : public CatalogTest {
     if (!std::filesystem::exists(options_.path)) Open();
     database_.reset();
     rocks_ = *RocksDb::Open(options_.path + "/db", options_);
-    streams_ = *StreamLog::Open(rocks_.get(), &tickets_);
+    streams_ = *StreamLog::Open(rocks_.get(), &tickets_, StreamOptions().shards);
     catalog_ = *Catalog::Open(rocks_.get(), &timers_, streams_.get());
   }
   void CloseFiles() {

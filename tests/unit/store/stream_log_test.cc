@@ -23,7 +23,10 @@ model::TableDescriptor StreamTable(std::string_view name, std::string_view view 
 
 class StreamLogTest : public testing::Test {
  protected:
-  void SetUp() override { Open(); }
+  void SetUp() override {
+    options_.streams.shards = 4;
+    Open();
+  }
 
   void Open() {
     snapshot_.reset();

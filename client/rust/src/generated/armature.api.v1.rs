@@ -2317,6 +2317,11 @@ pub struct StreamSpecification {
     pub stream_enabled: ::core::option::Option<bool>,
     #[prost(enumeration = "StreamViewType", tag = "2")]
     pub stream_view_type: i32,
+    /// Number of open shards: 1, 2, 4 and so on, at most 64. A member of this daemon. Not set: the number that it is
+    /// configured with. UpdateTable changes the number of an enabled stream, without a view type or with the same one; the
+    /// new one holds from the next replacement of the shards on. It cannot fall.
+    #[prost(int32, optional, tag = "3")]
+    pub shard_count: ::core::option::Option<i32>,
 }
 impl ::prost::Name for StreamSpecification {
     const NAME: &'static str = "StreamSpecification";
@@ -2793,7 +2798,8 @@ impl ::prost::Name for CreateTableRequest {
         "/armature.api.v1.CreateTableRequest".into()
     }
 }
-/// The table is CREATING. Poll DescribeTable until it is ACTIVE.
+/// Comes when the table can be used, and describes it as it was when the creation was accepted: CREATING. If that takes
+/// longer than the daemon is configured to wait, or half of the call's time, it comes before: then poll DescribeTable.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CreateTableResponse {
     #[prost(message, optional, tag = "1")]
@@ -2901,7 +2907,8 @@ impl ::prost::Name for DeleteTableRequest {
         "/armature.api.v1.DeleteTableRequest".into()
     }
 }
-/// The description has no keys, attribute definitions and indexes.
+/// Comes when the table is gone, with the limits of CreateTableResponse. The description, in the state DELETING, has no
+/// keys, attribute definitions and indexes.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct DeleteTableResponse {
     #[prost(message, optional, tag = "1")]
@@ -5053,9 +5060,12 @@ pub struct GetShardIteratorRequest {
     pub shard_id: ::prost::alloc::string::String,
     #[prost(enumeration = "ShardIteratorType", tag = "3")]
     pub shard_iterator_type: i32,
-    /// Required for AT and AFTER, refused for the others.
+    /// Required for AT and AFTER a sequence number, refused for the others.
     #[prost(string, optional, tag = "4")]
     pub sequence_number: ::core::option::Option<::prost::alloc::string::String>,
+    /// Since 1970. Required for AT_TIMESTAMP, refused for the others. Not in the future.
+    #[prost(int64, optional, tag = "5")]
+    pub timestamp_ms: ::core::option::Option<i64>,
 }
 impl ::prost::Name for GetShardIteratorRequest {
     const NAME: &'static str = "GetShardIteratorRequest";
@@ -5357,6 +5367,8 @@ pub enum ShardIteratorType {
     Latest = 2,
     AtSequenceNumber = 3,
     AfterSequenceNumber = 4,
+    /// At the first record that was made at this time or later.
+    AtTimestamp = 5,
 }
 impl ShardIteratorType {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -5370,6 +5382,7 @@ impl ShardIteratorType {
             Self::Latest => "SHARD_ITERATOR_TYPE_LATEST",
             Self::AtSequenceNumber => "SHARD_ITERATOR_TYPE_AT_SEQUENCE_NUMBER",
             Self::AfterSequenceNumber => "SHARD_ITERATOR_TYPE_AFTER_SEQUENCE_NUMBER",
+            Self::AtTimestamp => "SHARD_ITERATOR_TYPE_AT_TIMESTAMP",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -5382,6 +5395,7 @@ impl ShardIteratorType {
             "SHARD_ITERATOR_TYPE_AFTER_SEQUENCE_NUMBER" => {
                 Some(Self::AfterSequenceNumber)
             }
+            "SHARD_ITERATOR_TYPE_AT_TIMESTAMP" => Some(Self::AtTimestamp),
             _ => None,
         }
     }
