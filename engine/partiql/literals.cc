@@ -57,7 +57,10 @@ class LiteralReader {
 
   absl::StatusOr<std::string> ReadValue(const LiteralPlace& place, int depth) {
     if (depth == kLiteralDepthMax) Refuse(Cat(kNestingRefusal, " under ", place.Text()));
-    if (depth > kDepthMax) return context_->refusals.First();
+    if (depth > kDepthMax) {
+      const absl::Status first = context_->refusals.First();
+      return first.ok() ? ValidationError(kNestingRefusal) : first;
+    }
     const Token& token = tokens_->Peek();
     if (token.kind == TokenKind::kString) return TypedValue(ValueType::kString, tokens_->Take().text);
     if (token.kind == TokenKind::kNumber || tokens_->IsSymbol("-") || tokens_->IsSymbol("+")) {

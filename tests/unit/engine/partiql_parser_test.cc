@@ -57,6 +57,14 @@ TEST(PartiqlParser, RefusesDeepNestingOfEachKind) {
   }
 }
 
+TEST(PartiqlParser, SetsInsideOfSetsEndAtTheLimit) {
+  for (const std::string_view nested : {"<<", "<<[", "<<{'a': "}) {
+    std::string text = "SELECT * FROM t WHERE a = ";
+    for (int i = 0; i < 1000; ++i) text += nested;
+    EXPECT_NE(ParseErrorOf(text).find("Nesting Levels"), std::string::npos) << nested;
+  }
+}
+
 TEST(PartiqlParser, EveryPrefixOfAStatementIsRefusedOrAStatement) {
   const std::string text =
       "UPDATE \"t\" SET a = <<1, 2>> REMOVE b[1].c WHERE k = 'it''s' AND x BETWEEN -1 AND .5e3 /* c */ RETURNING ALL "
