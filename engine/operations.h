@@ -24,7 +24,7 @@ enum class Plane : uint8_t {
 
 // The answer of an operation. Each takes its memory as it is made (storage/base/held_memory.h); this says what its
 // front may do if there is none.
-enum class Answer : uint8_t {
+enum class AnswerKind : uint8_t {
   kUnstated,
   kFacts,         // settings, states and names; of an operation that changes nothing
   kChange,        // the same, of one that changes something
@@ -38,7 +38,7 @@ enum class Answer : uint8_t {
 struct Operation {
   std::string_view name;  // as policies, metrics and logs write it
   Plane plane = Plane::kItem;
-  Answer answer = Answer::kUnstated;
+  AnswerKind answer = AnswerKind::kUnstated;
   // The field of the request message that names the table, index or backup on which the caller must have rights, and
   // which the audit log shows; a dot leads into a member message. Empty: the operation is about no single table. Items
   // and groups ask for themselves.
@@ -52,7 +52,7 @@ struct Operation {
   bool is_whole_stream = false;
 };
 
-using enum Answer;
+using enum AnswerKind;
 
 // Sorted by name.
 inline constexpr auto kOperations = std::to_array<Operation>({
@@ -239,17 +239,17 @@ inline constexpr auto kOperations = std::to_array<Operation>({
 });
 
 static_assert(std::ranges::is_sorted(kOperations, {}, &Operation::name));
-static_assert(std::ranges::find(kOperations, Answer::kUnstated, &Operation::answer) == kOperations.end());
+static_assert(std::ranges::find(kOperations, AnswerKind::kUnstated, &Operation::answer) == kOperations.end());
 
 // True if the operation may be refused after it was executed, for lack of memory for its answer. So may errors, and
 // statements that changed nothing.
 constexpr bool OnlyReads(const Operation& operation) {
-  return operation.answer == Answer::kFacts || operation.answer == Answer::kItem || operation.answer == Answer::kItems;
+  return operation.answer == AnswerKind::kFacts || operation.answer == AnswerKind::kItem || operation.answer == AnswerKind::kItems;
 }
 
 // True if the operation is refused before it runs unless there is room for a large answer.
 constexpr bool HasLargeAnswer(const Operation& operation) {
-  return operation.answer == Answer::kItems || operation.answer == Answer::kWrittenItems;
+  return operation.answer == AnswerKind::kItems || operation.answer == AnswerKind::kWrittenItems;
 }
 
 // The operation called `name`, or null.
