@@ -169,11 +169,23 @@ absl::StatusOr<bool> HoldsDatabase(Volume* volume, const std::string& path) {
   return volume->Exists(Cat(path, kDataFormatFile));
 }
 
+absl::Status CheckHoldsDatabase(Volume* volume, const std::string& path) {
+  ARM_ASSIGN_OR_RETURN(const bool holds, HoldsDatabase(volume, path));
+  if (holds) return absl::OkStatus();
+  ARM_ASSIGN_OR_RETURN(const bool has_files, volume->Exists(Cat(path, kDataDatabase, "/CURRENT")));
+  if (!has_files) return FailedPreconditionError(Cat(path, " holds no database of Armature"));
+  return DataLossError(Cat(path, kDataFormatFile, " is missing, and the files of a database are there"));
+}
+
 absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(Volume* volume, const std::string& path) {
   const std::string file = Cat(path, kDataFormatFile);
   const absl::StatusOr<std::string> text = volume->Read(file);
-  if (!text.ok()) return UnavailableError(Cat("cannot read ", file));
-  std::istringstream lines(*text);
+  if (!text.ok()) return WithContext(text.status(), Cat("cannot read ", file));
+  return ParseDirectoryFormat(*text, file);
+}
+
+absl::StatusOr<DirectoryFormat> ParseDirectoryFormat(const std::string& text, std::string_view file) {
+  std::istringstream lines(text);
   std::string line;
   std::getline(lines, line);
   if (line != kDirectoryMagic) {

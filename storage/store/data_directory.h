@@ -35,11 +35,16 @@ struct DirectoryFormat {
   std::string database_id;
   bool has_logs = false;  // the register of log files exists
 };
-// Reads the format file of the directory `path`. Errors: FailedPrecondition if it is damaged, Unavailable if it cannot
-// be read. Not an error: a version newer than this build's.
+// Reads the format file of the directory `path`. Errors: FailedPrecondition if it is damaged; NotFound, DataLoss or
+// Unavailable if it cannot be read. Not an error: a version newer than this build's.
 absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(Volume* volume, const std::string& path);
+// Parses the text of a format file. `file`: its path, for the error. Errors: FailedPrecondition.
+absl::StatusOr<DirectoryFormat> ParseDirectoryFormat(const std::string& text, std::string_view file);
 // True if the directory `path` holds a database, perhaps an unfinished one. Errors: Unavailable.
 absl::StatusOr<bool> HoldsDatabase(Volume* volume, const std::string& path);
+// OK if HoldsDatabase. Errors: DataLoss if its format file is missing; FailedPrecondition if there is no database;
+// Unavailable.
+absl::Status CheckHoldsDatabase(Volume* volume, const std::string& path);
 
 // An open data directory. Holds the directory's lock until destroyed.
 //

@@ -93,8 +93,7 @@ class DatabaseCopier {
 absl::Status CopyDatabase(Volume* from, const std::string& from_path, Volume* to, const std::string& to_path,
                           const std::function<void(uint64_t done, uint64_t total)>& progress) {
   // Checked first, because to open a directory makes it.
-  ARM_ASSIGN_OR_RETURN(const bool is_there, HoldsDatabase(from, from_path));
-  if (!is_there) return absl::NotFoundError(Cat(from_path, " holds no database"));
+  ARM_RETURN_IF_ERROR(CheckHoldsDatabase(from, from_path));
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<DataDirectory> source, DataDirectory::Open(from, from_path));
   if (source->is_new()) return FailedPreconditionError(Cat(from_path, " holds an unfinished database"));
   ARM_ASSIGN_OR_RETURN(const std::string format, from->Read(Cat(from_path, kDataFormatFile)));

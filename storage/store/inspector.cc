@@ -389,8 +389,9 @@ void Inspector::OpenRocks() {
 
 absl::Status Inspector::OpenFiles() {
   ARM_ASSIGN_OR_RETURN(work_directory_, volume_->MakeScratchDirectory());
-  ARM_ASSIGN_OR_RETURN(const std::vector<std::string> left_out,
-                       MakeManifestOf(volume_, path_, work_directory_, LinkKind::kSymbolic));
+  // Only on a local disk is the scratch directory in another file system, and only there are symbolic links.
+  const LinkKind link = volume_ == LocalVolume() ? LinkKind::kSymbolic : LinkKind::kHard;
+  ARM_ASSIGN_OR_RETURN(const std::vector<std::string> left_out, MakeManifestOf(volume_, path_, work_directory_, link));
   auto rocks = std::make_unique<Rocks>(volume_, "");
   const Attempt attempt{Extent::kFiles, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords, ""};
   DatabaseOptions options;

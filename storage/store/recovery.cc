@@ -195,6 +195,14 @@ class Forgetting {
 
 }  // namespace
 
+absl::StatusOr<std::vector<Damage>> FindLogDamage(Volume* volume, const std::string& data_dir) {
+  const absl::StatusOr<DirectoryFormat> format = ReadDirectoryFormat(volume, data_dir);
+  ARM_ASSIGN_OR_RETURN(const bool is_new, volume->Exists(Cat(data_dir, kDataNewFile)));
+  std::vector<Damage> damage;
+  ARM_RETURN_IF_ERROR(AddLogFaults(volume, data_dir, format.ok() && format->has_logs && !is_new, &damage).status());
+  return damage;
+}
+
 absl::StatusOr<std::vector<Damage>> FindDamage(Volume* volume, const std::string& data_dir) {
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspector> inspector, Inspector::Open(volume, data_dir));
   std::vector<Damage> damage;
@@ -206,10 +214,7 @@ absl::StatusOr<std::vector<Damage>> FindDamage(Volume* volume, const std::string
 }
 
 absl::Status AcceptLosses(Volume* volume, const std::string& data_dir, const std::vector<Damage>& accepted) {
-  ARM_ASSIGN_OR_RETURN(const bool is_there, HoldsDatabase(volume, data_dir));
-  if (!is_there) {
-    return FailedPreconditionError(Cat(data_dir, " holds no database of Armature"));
-  }
+  ARM_RETURN_IF_ERROR(CheckHoldsDatabase(volume, data_dir));
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<DataDirectory> directory, DataDirectory::Open(volume, data_dir));
   // Clients may have positions in the lost changes.
   ARM_RETURN_IF_ERROR(directory->ForgetPlace());

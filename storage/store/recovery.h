@@ -22,6 +22,9 @@ struct Damage {
 // tables, which stop no start. Errors: FailedPrecondition if there is no database, or a process uses it; Unavailable.
 absl::StatusOr<std::vector<Damage>> FindDamage(Volume* volume, const std::string& data_dir);
 
+// The part of it that is in the log, and in its register. Changes nothing. Errors: Unavailable.
+absl::StatusOr<std::vector<Damage>> FindLogDamage(Volume* volume, const std::string& data_dir);
+
 // Makes a start possible without what `accepted` names: writes a lost CURRENT anew, forgets missing log files, skips
 // damaged records of the log, and drops the accepted column families, and those without rows that belong to no table.
 // Rows and indexes may differ afterwards. Only then can further column families be known to belong to no table: see

@@ -12,6 +12,7 @@
 #include "storage/store/background_priority.h"
 #include "storage/store/commit/write_unit.h"
 #include "storage/store/database.h"
+#include "storage/store/identity_file.h"
 #include "storage/store/memtable/collapsing_memtable.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_options.h"
@@ -70,6 +71,10 @@ absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, 
                                                        IfMissing if_missing, IfDamaged if_damaged) {
   ARM_ASSIGN_OR_RETURN(CheckedLogs logs, CheckLogs(options.volume, path, if_missing == IfMissing::kCreate,
                                                    if_damaged == IfDamaged::kAcceptLosses));
+  // Only of a database that is there, as its CURRENT tells.
+  if (if_missing == IfMissing::kFail && logs.log_register != nullptr) {
+    ARM_RETURN_IF_ERROR(MendIdentity(options.volume, path));
+  }
   auto database = std::unique_ptr<RocksDb>(new RocksDb(path, options, std::move(logs)));
   ARM_RETURN_IF_ERROR(database->OpenFamilies(path, if_missing, if_damaged));
   for (const LogName name : database->logs_.missing) ARM_RETURN_IF_ERROR(database->logs_.log_register->Remove(name));

@@ -18,6 +18,7 @@
 #include "rocksdb/utilities/table_properties_collectors.h"
 #include "storage/store/disk_space.h"
 #include "storage/store/files/file_error.h"
+#include "storage/store/identity_file.h"
 #include "storage/store/log_files.h"
 #include "storage/store/meta_keys.h"
 
@@ -167,10 +168,23 @@ class ReadOnlyFileSystem final : public rocksdb::FileSystemWrapper {
 
   IOStatus NewSequentialFile(const std::string& name, const FileOptions& options,
                              std::unique_ptr<rocksdb::FSSequentialFile>* result, IODebugContext* debug) override {
-    if (current_.empty() || !name.ends_with("/CURRENT")) {
+    if (IsIdentity(name)) {
+      *result = std::make_unique<TextFile>(std::string(kAnyIdentity));
+    } else if (!current_.empty() && name.ends_with("/CURRENT")) {
+      *result = std::make_unique<TextFile>(current_);
+    } else {
       return FileSystemWrapper::NewSequentialFile(name, options, result, debug);
     }
-    *result = std::make_unique<TextFile>(current_);
+    return IOStatus::OK();
+  }
+  // RocksDB aborts if the identity, which it does not need, cannot be read.
+  IOStatus FileExists(const std::string& name, const IOOptions& options, IODebugContext* debug) override {
+    return IsIdentity(name) ? IOStatus::OK() : FileSystemWrapper::FileExists(name, options, debug);
+  }
+  IOStatus GetFileSize(const std::string& name, const IOOptions& options, uint64_t* size,
+                       IODebugContext* debug) override {
+    if (!IsIdentity(name)) return FileSystemWrapper::GetFileSize(name, options, size, debug);
+    *size = kAnyIdentity.size();
     return IOStatus::OK();
   }
 
@@ -223,6 +237,8 @@ class ReadOnlyFileSystem final : public rocksdb::FileSystemWrapper {
   }
 
  private:
+  static bool IsIdentity(std::string_view name) { return NameIn(name) == kIdentityFile; }
+
   const std::string current_;
 };
 

@@ -50,7 +50,8 @@ std::shared_ptr<rocksdb::Logger> MakeRocksLogger();
 std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space);
 
 // The files of `volume`, which cannot be changed: refuses to create, write, rename, link and remove files and
-// directories. `current`, if not empty, is shown instead of the content of CURRENT. `volume` outlives it.
+// directories. `current`, if not empty, is shown instead of the content of CURRENT, and some text instead of that of
+// IDENTITY, which may be lost. `volume` outlives it.
 std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv(Volume* volume, std::string current);
 
 // A database opened for reading only, and its column families by name.

@@ -180,6 +180,41 @@ TEST_F(MemoryDatabase, ACreationMayBeCutOffAnywhere) {
   EXPECT_GT(last, 20);
 }
 
+TEST_F(MemoryDatabase, ALostFileIsNamedAndEndsNoProcess) {
+  ASSERT_TRUE(Open());
+  CreateActive(database_.get(), PlainTable("t"));
+  for (const char* kind : {"armature.format", "IDENTITY", "CURRENT", "MANIFEST-", "armature.logs", ".sst", ".log"}) {
+    // Rows in table files, and in the log.
+    ASSERT_TRUE(Put("key", kind) && Reopen() && Put("key2", kind)) << kind;
+    database_.reset();
+    std::string lost;
+    for (const std::string& directory : {std::string(kMemoryData), Cat(kMemoryData, kDataDatabase)}) {
+      for (const std::string& name : volume_->List(directory).value()) {
+        if (name.find(kind) != std::string::npos) lost = Cat(directory, "/", name);
+      }
+    }
+    ASSERT_NE(lost, "") << kind;
+    disk_.SetFault([&lost](Action action, std::string_view path) {
+      return action == Action::kRead && path == lost ? DataLossError(Cat(lost, " is lost")) : absl::OkStatus();
+    });
+    const absl::Status inspected =
+        Inspector::Open(volume_.get(), kMemoryData, Inspector::IfUnreadable::kReadFiles).status();
+    EXPECT_TRUE(inspected.ok()) << kind << ": " << inspected;
+    const auto damage = FindDamage(volume_.get(), kMemoryData);
+    ASSERT_TRUE(damage.ok()) << kind << ": " << damage.status();
+    auto opened = Database::Open(Options());
+    const bool is_identity = std::string_view(kind) == "IDENTITY";
+    EXPECT_EQ(opened.ok(), is_identity) << kind << ": " << opened.status();
+    EXPECT_EQ(damage->empty(), is_identity) << kind;
+    if (!opened.ok()) EXPECT_THAT(std::string(Sv(opened.status().message())), testing::HasSubstr(lost));
+    if (!damage->empty()) EXPECT_THAT(damage->front().fault, testing::HasSubstr(lost));
+    opened = absl::UnknownError("closed");
+    disk_.SetFault(nullptr);
+    ASSERT_TRUE(Open()) << kind;
+    EXPECT_EQ(RowsOf(*database_), (Rows{{"key", kind}, {"key2", kind}})) << kind;
+  }
+}
+
 TEST_F(MemoryDatabase, AnyActionMayBeTheLast) {
   ASSERT_TRUE(Open());
   CreateActive(database_.get(), PlainTable("t"));

@@ -33,6 +33,8 @@ IOStatus ToIo(const absl::Status& status) {
       return IOStatus::PathNotFound(text);
     case absl::StatusCode::kResourceExhausted:
       return IOStatus::NoSpace(text);
+    case absl::StatusCode::kDataLoss:
+      return IOStatus::Corruption(text);
     default:
       return IOStatus::IOError(text);
   }
