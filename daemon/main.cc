@@ -496,6 +496,7 @@ int Run(const armature::daemon::RawConfig& raw, armature::daemon::Config config,
   LOG(INFO) << "server: got signal=" << received;
   NotifyServiceManager("STOPPING=1");
   armature::daemon::StopWithin(server->get(), config.drain_time, is_rados);
+  armature::daemon::TellHandover();
   return armature::daemon::EndStatus();
 }
 

@@ -47,6 +47,12 @@ void EndHandingOver() {
 
 int EndStatus() { return is_handing_over.load() ? kLostDatabase : 0; }
 
+void TellHandover() {
+  if (!is_handing_over.load()) return;
+  std::fprintf(stderr, "armatured: handed the database over: an operator asked this daemon to end\n");
+  std::fflush(stderr);
+}
+
 bool IsToldToEnd() {
   sigset_t pending;
   sigemptyset(&pending);

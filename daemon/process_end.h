@@ -25,6 +25,10 @@ void EndHandingOver();
 // Exit status of an orderly end: 0, or 75 after EndHandingOver.
 int EndStatus();
 
+// Tells on standard error that the database was handed over, if EndHandingOver was called. For the end of an orderly
+// end.
+void TellHandover();
+
 // True if a signal waits that ends the daemon. The signals must be blocked, as for the next one.
 bool IsToldToEnd();
 

@@ -29,6 +29,7 @@
 #include "daemon/net/listening_socket.h"
 #include "daemon/net/memory_budget.h"
 #include "daemon/net/wrong_door.h"
+#include "daemon/readiness_check.h"
 #include "daemon/standby/standby.h"
 #include "daemon/telemetry/request_stats.h"
 #include "glog/logging.h"
@@ -64,6 +65,7 @@ constexpr size_t kLongRequestsMax = 256;
 // Time for backups under way to end in order.
 constexpr absl::Duration kBackupEndTime = absl::Seconds(5);
 constexpr absl::Duration kStandbyPoll = absl::Seconds(1);
+constexpr absl::Duration kAddressCheckPause = absl::Seconds(5);
 
 // Methods without authentication, for load balancers. The answer contains only the serving status.
 constexpr std::array<std::string_view, 2> kOpenMethods = {HealthService::kCheck, HealthService::kWatch};
@@ -110,6 +112,8 @@ struct Server::Impl {
   std::unique_ptr<LongRequests> long_requests;
   std::unique_ptr<TlsContextKeeper> http_tls;
   bool has_waited = false;
+  int64_t next_address_check_ns = 0;
+  std::string address_problem;       // as FindAddressProblem found it last
   int64_t next_standby_ns = 0;       // earliest next attempt to start the standby
   absl::Status standby_start;        // result of the last one
   std::unique_ptr<Standby> standby;  // until this daemon serves; null: it did not have to wait
@@ -117,6 +121,7 @@ struct Server::Impl {
   std::unique_ptr<place::SharedBackupPlaces> backup_places;
   std::unique_ptr<store::Database> database;
   std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<ReadinessCheck> readiness;
   std::unique_ptr<CallLedger> calls;
   std::unique_ptr<CallGate> gate;
   std::unique_ptr<ItemService> items;
@@ -143,7 +148,9 @@ struct Server::Impl {
   void NoteCrowd(bool crowded, bool parks) { crowded ? engine->CrowdBegins(parks) : engine->CrowdEnds(parks); }
   absl::Status StartSecurity(const Config& config);
   // Called again and again while another process owns the database's place.
-  void Wait(const Config& config, const std::string& service, const OnStandby& on_standby);
+  void Wait(const Config& config, const rados::VolumeWait& wait, const OnStandby& on_standby);
+  // The reason for which this daemon could not listen if the database were its own; empty: none.
+  static std::string FindAddressProblem(const Config& config, const rados::VolumeWait& wait);
   // Waits until this process owns it.
   absl::Status TakePlace(const Config& config, const OnStandby& on_standby);
   absl::Status StartStandby(const Config& config);
@@ -255,6 +262,7 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
       return checker->AuthenticateRequest(request, absl::Now(), hold);
     };
   }
+  front.readiness = [this] { return readiness->Now(); };
   front.sites = SitesOf(config, config.http_listen, config.tls.enabled(), /*checks_host=*/authenticator == nullptr);
   front.way_to_grpc = [this] { return doors.WayTo(Doors::Door::kGrpc); };
   operations = std::make_unique<JsonApi>(engine.get(), audit.get());
@@ -287,7 +295,8 @@ absl::Status Server::Impl::StartMetrics(const Config& config) {
                      .connections = connections.get(),
                      .memory = memory.get(),
                      .calls = calls.get(),
-                     .audit = audit.get()},
+                     .audit = audit.get(),
+                     .readiness = [this] { return readiness->Now(); }},
       // On other addresses than loopback the scraper may use any name.
       SitesOf(config, config.metrics_listen, /*is_tls=*/false, /*checks_host=*/IsLoopback(config.metrics_listen)));
   HttpServerOptions options = OperatorsOptions(config.metrics_listen);
@@ -317,11 +326,18 @@ absl::Status Server::Impl::StartStandby(const Config& config) {
   options.forwards = config.forwards;
   options.tls = HttpTls();
   options.ledger = connections.get();
+  for (const std::string_view reason : rados::kTakeoverReasons) options.problem_reasons.emplace_back(reason);
   ARM_ASSIGN_OR_RETURN(standby, Standby::Start(options));
   return absl::OkStatus();
 }
 
-void Server::Impl::Wait(const Config& config, const std::string& service, const OnStandby& on_standby) {
+std::string Server::Impl::FindAddressProblem(const Config& config, const rados::VolumeWait& wait) {
+  // The owner on the same machine may have it, and a relay listens there.
+  if (config.grpc_listen.empty() || config.forwards || wait.is_same_machine) return {};
+  return std::string(Sv(CheckFree(config.grpc_listen).message()));
+}
+
+void Server::Impl::Wait(const Config& config, const rados::VolumeWait& wait, const OnStandby& on_standby) {
   const bool is_first = !std::exchange(has_waited, true);
   if (is_first && on_standby != nullptr) on_standby(nullptr);
   if (standby == nullptr && MonotonicNs() >= next_standby_ns) {
@@ -333,13 +349,26 @@ void Server::Impl::Wait(const Config& config, const std::string& service, const 
     standby_start = started;
     if (started.ok() && on_standby != nullptr) on_standby(standby.get());
   }
-  if (standby != nullptr) standby->SetOwner(service);
+  if (MonotonicNs() >= next_address_check_ns) {
+    next_address_check_ns = MonotonicAfter(kAddressCheckPause);
+    std::string problem = FindAddressProblem(config, wait);
+    if (!problem.empty() && problem != address_problem) LOG(WARNING) << "server: a takeover would fail: " << problem;
+    address_problem = std::move(problem);
+  }
+  if (standby == nullptr) return;
+  standby->SetOwner(wait.service);
+  std::vector<StandbyProblem> problems;
+  for (const rados::TakeoverProblem& each : wait.problems) problems.push_back({each.reason, each.text});
+  if (!address_problem.empty()) problems.push_back({"address", address_problem});
+  standby->SetProblems(problems);
 }
 
 absl::Status Server::Impl::TakePlace(const Config& config, const OnStandby& on_standby) {
   place::PlaceOptions options = config.place_options;
   // Called within OpenPlace only.
-  options.on_waiting = [this, &config, &on_standby](const std::string& service) { Wait(config, service, on_standby); };
+  options.checks_takeover = true;
+  options.scans_objects = true;
+  options.on_waiting = [this, &config, &on_standby](const rados::VolumeWait& wait) { Wait(config, wait, on_standby); };
   options.is_cancelled = [this, &config] {
     if (config.takes_reload != nullptr && config.takes_reload()) Reload();
     return config.place_options.is_cancelled != nullptr && config.place_options.is_cancelled();
@@ -360,6 +389,7 @@ absl::Status Server::Impl::OpenEngine(const Config& config) {
   backup_places = std::make_unique<place::SharedBackupPlaces>(config.place, config.backup_places);
   engine_options.backup.places = backup_places.get();
   engine = std::make_unique<engine::Engine>(database.get(), engine_options);
+  readiness = std::make_unique<ReadinessCheck>(engine.get(), place.get());
   calls = std::make_unique<CallLedger>(
       memory.get(), CallLimits{}, [this](bool crowded) { NoteCrowd(crowded, /*parks=*/true); },
       [this] { return engine->IsUnderWritePressure(); });
@@ -451,7 +481,7 @@ void Server::Reload() { impl_->Reload(); }
 void Server::Stop(absl::Duration grace) {
   if (impl_ == nullptr || impl_->engine == nullptr) return;
   LOG(INFO) << "server: stopping";
-  if (impl_->metrics_front != nullptr) impl_->metrics_front->SetStopping();
+  impl_->readiness->SetStopping();
   impl_->engine->EndWaits();
   {
     // HTTP and gRPC drain concurrently, because `grace` is the total time.

@@ -131,6 +131,13 @@ HttpResponse Health(const HttpRequest& request) {
   return response;
 }
 
+HttpResponse Ready(const ReadinessSource& readiness) {
+  HttpResponse response = ReadinessPage(readiness == nullptr ? Readiness() : readiness());
+  response.headers.emplace_back("x-amzn-RequestId", NewRequestId());
+  AddChecksum(&response);
+  return response;
+}
+
 bool IsBrowser(const HttpRequest& request) {
   const std::string* const accepted = request.Find("accept");
   return request.method == "GET" && accepted != nullptr && absl::StrContains(*accepted, "text/html");
@@ -237,10 +244,12 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   if (origin != nullptr && request.method == "OPTIONS") return std::move(done)(Preflight(request, origin));
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
   const std::string_view media_type = MediaType(request);
-  const bool is_health = request.method == "GET" && (path == "/" || path == "/healthz");
-  if (is_health || request.method != "POST" ||
+  const bool is_health = IsReadMethod(request) && (path == "/" || path == "/healthz");
+  const bool is_ready = IsReadMethod(request) && path == "/readyz";
+  if (is_health || is_ready || request.method != "POST" ||
       (!request.body.empty() && media_type != kAmazonJson && media_type != kPlainJson)) {
-    HttpResponse response = AnswerOther(request, is_health, media_type, options_.way_to_grpc());
+    HttpResponse response =
+        is_ready ? Ready(options_.readiness) : AnswerOther(request, is_health, media_type, options_.way_to_grpc());
     AllowOrigin(origin, &response);
     return std::move(done)(std::move(response));
   }

@@ -15,6 +15,7 @@
 #include "daemon/auth/long_requests.h"
 #include "daemon/auth/policy.h"
 #include "daemon/http/http_message.h"
+#include "daemon/http/readiness.h"
 #include "daemon/http/site_rules.h"
 #include "daemon/json/json_api.h"
 #include "daemon/json_front/content_coding.h"
@@ -44,7 +45,8 @@ struct JsonFrontOptions {
   // The server's. Without room, reads with large answers are refused before they run, and bodies are not inflated.
   // Null: neither. Outlives the front.
   MemoryBudget* budget = nullptr;
-  SiteRules sites = {};  // refused requests get 403; answers to permitted web pages have CORS headers
+  ReadinessSource readiness = nullptr;  // for /readyz; null: always ready
+  SiteRules sites = {};                 // refused requests get 403; answers to permitted web pages have CORS headers
   // One sentence that says where gRPC is, without characters of markup: for those who look for it here.
   std::function<std::string()> way_to_grpc = [] { return std::string(); };
 };

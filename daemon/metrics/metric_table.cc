@@ -180,11 +180,17 @@ constexpr MetricDefinition kStore[] = {
 
 constexpr MetricDefinition kRados[] = {
     {"armature_standby", kGauge, "", "1 while the daemon waits for a database that another one serves; else 0."},
+    {"armature_standby_unfit", kGauge, "reason",
+     "1 if the daemon that waits could not take the database over, for this reason: address, clock, cluster, damage, "
+     "lease, place, rights or version. Its log and /readyz have the details."},
     {"armature_rados_epoch", kGauge, "", "Number of owners of the database so far: it rises with each takeover."},
     {"armature_rados_lease_left_seconds", kGauge, "",
      "Time for which the daemon is the owner for certain; 0: reads are refused."},
     {"armature_rados_objects", kGauge, "",
      "Objects of the database's files, those of removed files that are still open among them."},
+    {"armature_rados_lost_objects", kGauge, "",
+     "Objects that were missing or too short when the daemon looked for them after its start. Its log has their "
+     "names."},
     {"armature_rados_file_bytes", kGauge, "", "Size of these files. Each replica takes as much."},
     {"armature_rados_log_sync_duration_seconds", kHistogram, "",
      "Time until all replicas have the bytes of a sync of the log. Several syncs may be under way."},

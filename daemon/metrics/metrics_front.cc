@@ -348,6 +348,7 @@ void AddRados(const std::optional<rados::VolumeStats>& stats, MetricSet* set) {
   set->Add("armature_rados_epoch", stats->epoch);
   set->Add("armature_rados_lease_left_seconds", stats->lease_left_s);
   set->Add("armature_rados_objects", stats->objects);
+  set->Add("armature_rados_lost_objects", stats->lost_objects);
   set->Add("armature_rados_file_bytes", stats->file_bytes);
   set->AddTimes("armature_rados_log_sync_duration_seconds", stats->log_syncs);
   set->Add("armature_rados_copies_bytes", stats->copies.bytes);
@@ -417,16 +418,10 @@ HttpResponse MetricsFront::Answer(const HttpRequest& request) const {
   if (const std::string refusal = sites_.Check(request).refusal; !refusal.empty()) return Text(403, refusal + "\n");
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
   if (path != "/metrics" && path != "/healthz" && path != "/readyz") return Text(404, "not found\n");
-  if (request.method != "GET" && request.method != "HEAD") return Text(405, "only GET\n");
+  if (!IsReadMethod(request)) return Text(405, "only GET\n");
   if (path == "/metrics") return Text(200, Collect(sources_, start_), "text/plain; version=0.0.4; charset=utf-8");
   if (path == "/healthz") return Text(200, "ok\n");
-  if (stopping_) return Text(503, "stopping\n");
-  // Another daemon may be ready.
-  if (const auto stats = sources_.place->stats(); stats.has_value() && stats->lease_left_s <= 0) {
-    return Text(503, "the lease of the database is uncertain\n");
-  }
-  const store::DiskReport disk = sources_.engine->database()->disk_report();
-  return Text(200, disk.is_read_only() ? "ready, read-only\n" : "ready\n");
+  return ReadinessPage(sources_.readiness());
 }
 
 void MetricsFront::Handle(HttpRequest request, Done done) { std::move(done)(Answer(request)); }

@@ -3,7 +3,6 @@
 
 // The HTTP front end for operators: GET /metrics, /healthz and /readyz, nothing else.
 
-#include <atomic>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -13,6 +12,7 @@
 #include "daemon/grpc/connection_acceptor.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
+#include "daemon/http/readiness.h"
 #include "daemon/http/site_rules.h"
 #include "daemon/net/connection_ledger.h"
 #include "daemon/net/memory_budget.h"
@@ -34,12 +34,12 @@ struct MetricsSources {
   const ConnectionLedger* connections = nullptr;
   const MemoryBudget* memory = nullptr;
   const CallLedger* calls = nullptr;
-  const AuditLog* audit = nullptr;  // null: off
+  const AuditLog* audit = nullptr;      // null: off
+  ReadinessSource readiness = nullptr;  // not null
 };
 
 // /metrics: the values of all metrics; some milliseconds with very many tables. /healthz: 200 while the process lives.
-// /readyz: 200 while requests are accepted, 503 from the start of shutdown. The text of /readyz also says if writes are
-// refused; the status stays 200, because reads still work. Requests that `sites` refuses get 403.
+// /readyz: ReadinessPage. Requests that `sites` refuses get 403.
 //
 // Thread-safety: thread-safe. Lifetime: the sources must outlive the server that calls it.
 class MetricsFront final : public HttpHandler {
@@ -47,7 +47,6 @@ class MetricsFront final : public HttpHandler {
   MetricsFront(const MetricsSources& sources, SiteRules sites) : sources_(sources), sites_(std::move(sites)) {}
 
   void Handle(HttpRequest request, Done done) override;
-  void SetStopping() { stopping_ = true; }
 
  private:
   HttpResponse Answer(const HttpRequest& request) const;
@@ -55,7 +54,6 @@ class MetricsFront final : public HttpHandler {
   const MetricsSources sources_;
   const SiteRules sites_;
   const absl::Time start_ = absl::Now();
-  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace armature::daemon

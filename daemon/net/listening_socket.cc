@@ -30,14 +30,14 @@ struct FreeAddresses {
   void operator()(addrinfo* list) const { freeaddrinfo(list); }
 };
 
-// Returns a listening socket, or -1 with errno set.
-int Bind(const sockaddr* address, socklen_t size) {
+// Returns a socket that is bound and, with `listens`, listens; or -1 with errno set.
+int Bind(const sockaddr* address, socklen_t size, bool listens = true) {
   const int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
   const int on = 1;
   // Not SO_REUSEPORT: a second process on the same port must fail, not share the port.
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (bind(fd, address, size) == 0 && listen(fd, kBacklog) == 0) return fd;
+  if (bind(fd, address, size) == 0 && (!listens || listen(fd, kBacklog) == 0)) return fd;
   const int error = errno;
   close(fd);
   errno = error;
@@ -71,6 +71,21 @@ absl::StatusOr<BoundSockets> ListenOnFile(const std::string& address) {
   return BoundSockets{.sockets = {fd}, .address = address};
 }
 
+using AddressList = std::unique_ptr<addrinfo, FreeAddresses>;
+
+// The addresses of HOST:PORT.
+absl::StatusOr<AddressList> LookUp(const std::string& address) {
+  ARM_ASSIGN_OR_RETURN(const HostAndPort split, SplitAddress(address));
+  addrinfo hints = {};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int failed = getaddrinfo(split.host.c_str(), split.port.c_str(), &hints, &found);
+  if (failed != 0) return CannotListen(address, gai_strerror(failed));
+  return AddressList(found);
+}
+
 }  // namespace
 
 absl::StatusOr<HostAndPort> SplitAddress(const std::string& address) {
@@ -91,17 +106,23 @@ absl::StatusOr<HostAndPort> SplitAddress(const std::string& address) {
   return split;
 }
 
+absl::Status CheckFree(const std::string& address) {
+  if (address.starts_with(kUnixPrefix)) return absl::OkStatus();
+  ARM_ASSIGN_OR_RETURN(const AddressList list, LookUp(address));
+  int error = 0;
+  for (const addrinfo* info = list.get(); info != nullptr; info = info->ai_next) {
+    if (const int fd = Bind(info->ai_addr, info->ai_addrlen, /*listens=*/false); fd >= 0) {
+      close(fd);
+      return absl::OkStatus();
+    }
+    error = errno;
+  }
+  return CannotListen(address, std::strerror(error));
+}
+
 absl::StatusOr<BoundSockets> Listen(const std::string& address, ListenOn which) {
   if (address.starts_with(kUnixPrefix)) return ListenOnFile(address);
-  ARM_ASSIGN_OR_RETURN(const HostAndPort split, SplitAddress(address));
-  addrinfo hints = {};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int failed = getaddrinfo(split.host.c_str(), split.port.c_str(), &hints, &found);
-  if (failed != 0) return CannotListen(address, gai_strerror(failed));
-  const std::unique_ptr<addrinfo, FreeAddresses> list(found);
+  ARM_ASSIGN_OR_RETURN(const AddressList list, LookUp(address));
   BoundSockets bound;
   in_port_t port = 0;
   int error = 0;

@@ -35,6 +35,10 @@ struct BoundSockets {
 enum class ListenOn { kFirst, kAll };
 absl::StatusOr<BoundSockets> Listen(const std::string& address, ListenOn which);
 
+// OK if Listen on this address would succeed now; nothing listens meanwhile. Unix sockets are not looked at. Errors:
+// those of Listen.
+absl::Status CheckFree(const std::string& address);
+
 // Options of an accepted TCP connection: segments are sent at once, and the system takes only about `kUnsentBytesMax`
 // beyond what the client has room for. Without that limit it keeps megabytes for each client that does not read, which
 // no budget of ours counts; beyond some gigabytes it drops packets of all connections of the machine.

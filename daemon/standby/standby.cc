@@ -36,8 +36,12 @@ void SetTarget(TcpRelay* relay, const std::string& address) {
 
 }  // namespace
 
+Standby::Standby(const std::vector<std::string>& problem_reasons)
+    : clients_front_(StandbyFront::For::kClients, problem_reasons),
+      operators_front_(StandbyFront::For::kOperators, problem_reasons) {}
+
 absl::StatusOr<std::unique_ptr<Standby>> Standby::Start(const StandbyOptions& options) {
-  std::unique_ptr<Standby> standby(new Standby());
+  std::unique_ptr<Standby> standby(new Standby(options.problem_reasons));
   if (options.forwards) {
     if (!options.grpc_listen.empty()) {
       ARM_ASSIGN_OR_RETURN(standby->grpc_relay_, TcpRelay::Start(options.grpc_listen, options.ledger));
@@ -74,6 +78,11 @@ void Standby::SetOwner(const std::string& service) {
   clients_front_.SetOwner(http);
   SetTarget(http_relay_.get(), http);
   SetTarget(grpc_relay_.get(), AddressOf("grpc", service));
+}
+
+void Standby::SetProblems(const std::vector<StandbyProblem>& problems) {
+  clients_front_.SetProblems(problems);
+  operators_front_.SetProblems(problems);
 }
 
 std::string Standby::grpc_address() const { return grpc_relay_ == nullptr ? "" : grpc_relay_->address(); }

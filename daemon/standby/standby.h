@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "daemon/http/http_server.h"
@@ -26,6 +27,8 @@ struct StandbyOptions {
   // TLS of the HTTP front; see HttpServerOptions.
   std::function<std::shared_ptr<const TlsContext>()> tls = {};
   ConnectionLedger* ledger = nullptr;  // not null; outlives the standby
+  // Reasons that problems of a takeover may have, for /metrics.
+  std::vector<std::string> problem_reasons = {};
 };
 
 // Serves from Start until it is destroyed; the addresses are free then.
@@ -42,6 +45,8 @@ class Standby {
   // `service`: "grpc=HOST:PORT http=HOST:PORT", as owners announce themselves; may lack either. Does nothing if it is
   // as before.
   void SetOwner(const std::string& service);
+  // Reasons for which this daemon could not take the database over now.
+  void SetProblems(const std::vector<StandbyProblem>& problems);
 
   // The addresses with the actual ports. Empty: nothing listens.
   std::string grpc_address() const;
@@ -49,10 +54,10 @@ class Standby {
   std::string metrics_address() const;
 
  private:
-  Standby() = default;
+  explicit Standby(const std::vector<std::string>& problem_reasons);
 
-  StandbyFront clients_front_{StandbyFront::For::kClients};
-  StandbyFront operators_front_{StandbyFront::For::kOperators};
+  StandbyFront clients_front_;
+  StandbyFront operators_front_;
   std::string owner_;
   std::unique_ptr<TcpRelay> grpc_relay_;
   std::unique_ptr<TcpRelay> http_relay_;

@@ -5,6 +5,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/rados/rados_options.h"
+#include "storage/store/data_directory.h"
 #ifdef ARMATURE_RADOS
 #include "storage/rados/rados_volume.h"
 #endif
@@ -25,6 +26,7 @@ class LocalPlace final : public Place {
   const std::string& data_dir() const override { return data_dir_; }
   absl::Status Announce(std::string_view) override { return absl::OkStatus(); }
   void Abandon() override {}
+  absl::StatusOr<std::vector<std::string>> FindLostObjects() override { return std::vector<std::string>(); }
   std::optional<rados::VolumeStats> stats() const override { return std::nullopt; }
 
  private:
@@ -52,6 +54,11 @@ absl::StatusOr<rados::RadosVolumeOptions> VolumeOptions(std::string_view text, c
   rados.lease = options.lease;
   rados.owner_wait = options.owner_wait;
   rados.op_timeout = options.op_timeout;
+  rados.monitor_timeout = options.monitor_timeout;
+  rados.must_exist = options.must_exist;
+  rados.is_quiet = options.is_quiet;
+  rados.checks_takeover = options.checks_takeover;
+  rados.scans_objects = options.scans_objects;
   rados.copies_directory = options.copies_directory;
   rados.copies_bytes_max = options.copies_bytes_max;
   rados.is_cancelled = options.is_cancelled;
@@ -59,6 +66,28 @@ absl::StatusOr<rados::RadosVolumeOptions> VolumeOptions(std::string_view text, c
   rados.on_lost = options.on_lost;
   rados.on_handover = options.on_handover;
   return rados;
+}
+
+// See RadosVolumeOptions::check_files.
+std::optional<rados::TakeoverProblem> FindProblemOfDatabase(const rados::RadosVolumeOptions::ReadFile& read) {
+  const std::string file = Cat(kDataDirectory, store::kDataFormatFile);
+  const absl::StatusOr<std::string> text = read(file);
+  if (absl::IsNotFound(text.status())) {
+    if (!absl::IsFailedPrecondition(read(kBackupDirectory).status())) return std::nullopt;
+    return rados::TakeoverProblem{.reason = "place", .text = "the volume holds backups, and no database"};
+  }
+  if (absl::IsUnavailable(text.status())) return std::nullopt;
+  if (!text.ok()) return rados::TakeoverProblem{.reason = "damage", .text = std::string(Sv(text.status().message()))};
+  const absl::StatusOr<store::DirectoryFormat> format = store::ParseDirectoryFormat(*text, file);
+  if (!format.ok()) {
+    return rados::TakeoverProblem{.reason = "damage", .text = std::string(Sv(format.status().message()))};
+  }
+  if (format->version <= store::kFormatVersion) return std::nullopt;
+  return rados::TakeoverProblem{.reason = "version",
+                                .text = Cat("the database has format ", format->version,
+                                            "; this build reads formats "
+                                            "up to ",
+                                            store::kFormatVersion, ": use a newer armatured")};
 }
 
 #ifdef ARMATURE_RADOS
@@ -74,6 +103,7 @@ class RadosPlace final : public Place {
   const std::string& data_dir() const override { return directory_; }
   absl::Status Announce(std::string_view service) override { return volume_->Announce(service); }
   void Abandon() override { volume_->Abandon(); }
+  absl::StatusOr<std::vector<std::string>> FindLostObjects() override { return volume_->FindLost(); }
   std::optional<rados::VolumeStats> stats() const override { return volume_->stats(); }
 
  private:
@@ -139,7 +169,8 @@ absl::Status CheckRados(std::string_view text) {
 
 absl::StatusOr<std::unique_ptr<Place>> OpenPlace(std::string_view text, const PlaceOptions& options) {
   if (!IsRados(text)) return std::make_unique<LocalPlace>(text);
-  ARM_ASSIGN_OR_RETURN(const rados::RadosVolumeOptions volume, VolumeOptions(text, options));
+  ARM_ASSIGN_OR_RETURN(rados::RadosVolumeOptions volume, VolumeOptions(text, options));
+  volume.check_files = FindProblemOfDatabase;
   return OpenVolume(volume, kDataDirectory);
 }
 
@@ -167,7 +198,8 @@ absl::StatusOr<rados::VolumeStatus> HandOverPlace(std::string_view text, const P
 }
 
 absl::StatusOr<rados::VolumeCheck> CheckPlace(std::string_view text, const PlaceOptions& options, bool collects) {
-  ARM_ASSIGN_OR_RETURN(const rados::RadosVolumeOptions volume, VolumeOptions(text, options));
+  ARM_ASSIGN_OR_RETURN(rados::RadosVolumeOptions volume, VolumeOptions(text, options));
+  volume.must_exist = true;
   return CheckVolume(volume, collects);
 }
 

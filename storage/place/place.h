@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -28,8 +29,13 @@ struct PlaceOptions {
   absl::Duration op_timeout = absl::ZeroDuration();
   std::string copies_directory;
   uint64_t copies_bytes_max = uint64_t{10} << 30;
+  absl::Duration monitor_timeout = absl::Seconds(30);
+  bool must_exist = false;  // a place in RADOS that is not there is an error, and nothing is made
+  bool is_quiet = false;
+  bool checks_takeover = false;
+  bool scans_objects = false;
   std::function<bool()> is_cancelled;
-  std::function<void(const std::string& service)> on_waiting;
+  std::function<void(const rados::VolumeWait& wait)> on_waiting;
   std::function<void(std::string_view reason)> on_lost;
   std::function<void()> on_handover;
 };
@@ -53,6 +59,8 @@ class Place {
   // Leaves the cluster as the death of this process would: everything fails from then on, and the lease runs out by
   // itself. Does nothing for a directory.
   virtual void Abandon() = 0;
+  // Objects of the files that are missing or too short, a line each; none for a directory. Errors: Unavailable.
+  virtual absl::StatusOr<std::vector<std::string>> FindLostObjects() = 0;
   // Nullopt for a directory.
   virtual std::optional<rados::VolumeStats> stats() const = 0;
 };
@@ -67,7 +75,7 @@ absl::StatusOr<rados::VolumeStatus> HandOverPlace(std::string_view text, const P
 
 // Opens the place `text` of a database. A volume in RADOS is owned by this process until the place is destroyed; its
 // data directory is /data. Errors: InvalidArgument, as CheckRados; FailedPrecondition if the volume holds backups;
-// those of rados::RadosVolume::Mount.
+// those of rados::RadosVolume::Mount. With must_exist, NotFound if there is no volume.
 absl::StatusOr<std::unique_ptr<Place>> OpenPlace(std::string_view text, const PlaceOptions& options);
 
 // The same for a place of backups: the directory is /backups. `makes`: makes a volume that is not there. Errors:
@@ -76,7 +84,7 @@ absl::StatusOr<std::unique_ptr<Place>> OpenPlace(std::string_view text, const Pl
 absl::StatusOr<std::unique_ptr<Place>> OpenBackupPlace(std::string_view text, const PlaceOptions& options, bool makes);
 
 // Compares the names of a place in RADOS with its objects, and removes orphans if `collects`. Owns the place meanwhile.
-// Errors: those of OpenPlace.
+// Errors: NotFound if there is no volume; those of OpenPlace.
 absl::StatusOr<rados::VolumeCheck> CheckPlace(std::string_view text, const PlaceOptions& options, bool collects);
 
 }  // namespace armature::place

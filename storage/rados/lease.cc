@@ -25,6 +25,8 @@ using Fence = RadosVolumeOptions::Fence;
 
 constexpr char kLockName[] = "owner";
 constexpr absl::Duration kLockPoll = absl::Milliseconds(100);
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr int64_t kSlowLockNs = 2 * kNsPerSecond;
 constexpr absl::Duration kOwnerPoll = absl::Milliseconds(500);
 // Time that a process which begins to wait leaves to those that wait, after a handover.
 constexpr absl::Duration kHandoverGrace = absl::Milliseconds(500);
@@ -55,7 +57,36 @@ std::string HostName() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
+// Errors: DataLoss if the namespace of a volume that is to be made holds objects.
+absl::Status CheckUnused(RadosSession* session) {
+  rados_list_ctx_t list = nullptr;
+  if (const int opened = rados_nobjects_list_open(session->io(), &list); opened < 0) {
+    return session->Error("list", session->options().name_space, opened);
+  }
+  std::string found;
+  const char* name = nullptr;
+  int next = 0;
+  while (found.empty() && (next = rados_nobjects_list_next(list, &name, nullptr, nullptr)) == 0) {
+    // The directory is there if an attempt to make it was not answered.
+    if (std::string_view(name) != kLeaseObject && std::string_view(name) != kDirectoryObject) found = name;
+  }
+  rados_nobjects_list_close(list);
+  if (next < 0 && next != -ENOENT) return session->Error("list", session->options().name_space, next);
+  if (found.empty()) return absl::OkStatus();
+  return DataLossError(Cat("RADOS: namespace ", session->options().name_space, " of pool ", session->options().pool,
+                           " holds objects, such as ", found, ", and no object ", kDirectoryObject,
+                           "; nothing was changed"));
+}
+
 }  // namespace
+
+absl::Status CheckThere(RadosSession* session) {
+  const absl::Status read = ReadVolumeRecord(session).status();
+  if (absl::IsUnavailable(read)) return read;
+  if (!absl::IsNotFound(read)) return absl::OkStatus();
+  ARM_RETURN_IF_ERROR(CheckUnused(session));
+  return read;
+}
 
 std::string FindHolder(RadosSession* session) {
   int exclusive = 0;
@@ -77,9 +108,16 @@ Lease::Lease(std::shared_ptr<RadosSession> session)
     : session_(std::move(session)), cookie_(Cat("armature-", store::RandomUuid())) {}
 
 absl::StatusOr<std::unique_ptr<Lease>> Lease::Take(std::shared_ptr<RadosSession> session, VolumeRecord* record) {
+  // Before the lease, which would make an object.
+  if (session->options().must_exist) ARM_RETURN_IF_ERROR(CheckThere(session.get()));
   auto lease = std::unique_ptr<Lease>(new Lease(std::move(session)));
+  if (lease->session_->options().checks_takeover) {
+    lease->check_ = std::make_unique<TakeoverCheck>(lease->session_->options(), lease->session_->address());
+  }
   const int64_t end_ns = MonotonicAfter(lease->session_->options().owner_wait);
-  ARM_RETURN_IF_ERROR(lease->WaitForLock(end_ns));
+  const absl::Status locked = lease->WaitForLock(end_ns);
+  if (lease->check_ != nullptr) lease->check_->Stop();
+  ARM_RETURN_IF_ERROR(locked);
   lease->renewals_ = std::thread([&lease = *lease] { lease.Renew(); });
   lease->silence_watch_ = std::thread([&lease = *lease] { lease.WatchSilence(); });
   // An error that does not pass must not keep the lease for ever.
@@ -126,9 +164,13 @@ void Lease::TellOwner() {
   if (MonotonicNs() >= next_look_ns_) {
     next_look_ns_ = MonotonicAfter(kOwnerPoll);
     const absl::StatusOr<VolumeRecord> record = ReadVolumeRecord(session_.get());
-    if (record.ok()) told_service_ = ServiceFor(record->owner, HostName());
+    if (record.ok()) {
+      told_.service = ServiceFor(record->owner, HostName());
+      told_.is_same_machine = record->owner.host == HostName();
+    }
   }
-  session_->options().on_waiting(told_service_);
+  if (check_ != nullptr) told_.problems = check_->problems();
+  session_->options().on_waiting(told_);
 }
 
 void Lease::LeaveToOthers() {
@@ -147,10 +189,18 @@ absl::Status Lease::WaitForLock(int64_t end_ns) {
   bool is_logged = false;
   while (true) {
     int64_t until_ns = 0;
+    const int64_t begin_ns = MonotonicNs();
     // Renewed, if an attempt that was not answered took it.
     const int result = Lock(LIBRADOS_LOCK_FLAG_MAY_RENEW, &until_ns);
+    if (const int64_t taken_ns = MonotonicNs() - begin_ns; taken_ns > kSlowLockNs) {
+      // Also the refusal of an attempt is stored by all replicas before it is answered.
+      LOG(WARNING) << "rados: the cluster answered an attempt to take the lease after " << taken_ns / kNsPerSecond
+                   << " s: an OSD that died is waited for until it is marked down (osd_heartbeat_grace)";
+    }
     if (result == 0) {
       certain_until_ns_.store(until_ns);
+      LOG(INFO) << "rados: has the lease, replaces the former owner pool=" << options.pool
+                << " namespace=" << options.name_space;
       return absl::OkStatus();
     }
     const bool may_pass = result == -EBUSY || result == -ETIMEDOUT || result == -EAGAIN;
@@ -171,7 +221,14 @@ absl::Status Lease::WaitForLock(int64_t end_ns) {
 
 absl::Status Lease::Block(const std::string& address) {
   std::string text = address;
-  const int blocked = rados_blocklist_add(session_->cluster(), text.data(), kBlockedSeconds);
+  int blocked = rados_blocklist_add(session_->cluster(), text.data(), kBlockedSeconds);
+  if (blocked == -EACCES) {
+    // This connection has the rights that the user had when it was made.
+    RadosVolumeOptions options = session_->options();
+    options.on_lost = nullptr;
+    ARM_ASSIGN_OR_RETURN(const std::shared_ptr<RadosSession> anew, RadosSession::Connect(options));
+    blocked = rados_blocklist_add(anew->cluster(), text.data(), kBlockedSeconds);
+  }
   if (blocked == -EACCES || blocked == -EPERM) {
     return FailedPreconditionError(Cat("RADOS: client.", session_->options().user, " may not block the former owner ",
                                        address, " of the volume: its capabilities need mon 'profile rbd'"));
@@ -179,26 +236,6 @@ absl::Status Lease::Block(const std::string& address) {
   if (blocked < 0) return session_->Error("block", address, blocked);
   const int seen = rados_wait_for_latest_osdmap(session_->cluster());
   return seen < 0 ? session_->Error("block", address, seen) : absl::OkStatus();
-}
-
-absl::Status Lease::CheckUnused() {
-  rados_list_ctx_t list = nullptr;
-  if (const int opened = rados_nobjects_list_open(session_->io(), &list); opened < 0) {
-    return session_->Error("list", session_->options().name_space, opened);
-  }
-  std::string found;
-  const char* name = nullptr;
-  int next = 0;
-  while (found.empty() && (next = rados_nobjects_list_next(list, &name, nullptr, nullptr)) == 0) {
-    // The directory is there if an attempt to make it was not answered.
-    if (std::string_view(name) != kLeaseObject && std::string_view(name) != kDirectoryObject) found = name;
-  }
-  rados_nobjects_list_close(list);
-  if (next < 0 && next != -ENOENT) return session_->Error("list", session_->options().name_space, next);
-  if (found.empty()) return absl::OkStatus();
-  return DataLossError(Cat("RADOS: namespace ", session_->options().name_space, " of pool ", session_->options().pool,
-                           " holds objects, such as ", found, ", and no object ", kDirectoryObject,
-                           "; nothing was changed"));
 }
 
 absl::Status Lease::RenewForReplacement() {
@@ -217,7 +254,7 @@ absl::Status Lease::Replace(VolumeRecord* record) {
   absl::StatusOr<VolumeRecord> known = ReadVolumeRecord(session_.get());
   if (absl::IsNotFound(known.status())) {
     // A lost directory must not become an empty one.
-    ARM_RETURN_IF_ERROR(CheckUnused());
+    ARM_RETURN_IF_ERROR(CheckUnused(session_.get()));
     const absl::Status made = MakeVolumeRecord(session_.get());
     if (!made.ok() && !absl::IsAlreadyExists(made)) return made;
     known = ReadVolumeRecord(session_.get());
@@ -231,7 +268,8 @@ absl::Status Lease::Replace(VolumeRecord* record) {
   self_ = {.client = session_->address(),
            .service = "",
            .host = HostName(),
-           .since_s = static_cast<uint64_t>(std::time(nullptr))};
+           .since_s = static_cast<uint64_t>(std::time(nullptr)),
+           .lease_ms = static_cast<uint64_t>(absl::ToInt64Milliseconds(options.lease))};
   // A renewal in between must not take a repeated attempt for another owner.
   epoch_.store(0);
   WriteOp take;

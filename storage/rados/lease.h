@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "storage/base/monotonic_wait.h"
 #include "storage/rados/rados_session.h"
+#include "storage/rados/takeover_check.h"
 #include "storage/rados/volume_record.h"
 
 namespace armature::rados {
@@ -39,6 +40,8 @@ class Lease {
   // if there is none. Faults of the cluster that may pass are waited for likewise. `*record`: the volume as it was
   // found. Errors: FailedPrecondition if another owner keeps the lease, or the volume's format is unknown; DataLoss;
   // Unavailable.
+  // With the option checks_takeover, problems of a takeover are looked for while it waits, and once in any case. With
+  // must_exist, NotFound if there is no volume.
   static absl::StatusOr<std::unique_ptr<Lease>> Take(std::shared_ptr<RadosSession> session, VolumeRecord* record);
   // Gives the lease back.
   ~Lease();
@@ -65,8 +68,6 @@ class Lease {
   bool MayWait(int64_t end_ns);
   // Tells the options' on_waiting where the owner serves.
   void TellOwner();
-  // Errors: DataLoss if the namespace of a volume that is to be made holds objects.
-  absl::Status CheckUnused();
   absl::Status Replace(VolumeRecord* record);
   // Errors: Unavailable if the lock, or since the epoch was taken the epoch, is another process's.
   absl::Status RenewForReplacement();
@@ -91,13 +92,18 @@ class Lease {
   std::atomic<uint64_t> epoch_ = 0;  // 0: not the owner yet
   OwnerRecord self_;                 // as it was noted last
   int64_t next_look_ns_ = 0;         // at the owner's record
-  std::string told_service_;
+  VolumeWait told_;
+  std::unique_ptr<TakeoverCheck> check_;  // may be null
   bool is_abandoned_ = false;
   bool was_asked_ = false;  // to end; of the thread of the renewals
   StopSignal stop_;
   std::thread renewals_;
   std::thread silence_watch_;
 };
+
+// OK if there is a volume. Errors: NotFound if there is none; DataLoss if its directory is lost; Unavailable. Any other
+// fault of the volume is found by its owner.
+absl::Status CheckThere(RadosSession* session);
 
 // The holder of the lease now, for messages; empty: nobody.
 std::string FindHolder(RadosSession* session);

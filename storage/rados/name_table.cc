@@ -22,6 +22,7 @@ using store::ParentOf;
 constexpr std::string_view kDirectoryEntry = "directory";
 constexpr std::string_view kFileEntry = "file";
 constexpr std::string_view kOpenSize = "open";
+constexpr uint64_t kSmallFileBytesMax = uint64_t{64} << 10;
 
 struct Entry {
   bool is_directory = false;
@@ -152,7 +153,11 @@ absl::Status NameTable::TakeOverOpenFiles() {
   const bool takes = fence == RadosVolumeOptions::Fence::kFull || fence == RadosVolumeOptions::Fence::kTakeOver;
   const auto former = takes ? StripedFile::Former::kFenced : StripedFile::Former::kLeft;
   for (const RadosNodePtr& node : open) {
-    ARM_RETURN_IF_ERROR(node->file->TakeOver(former, StripedFile::Known::kNothing));
+    const absl::Status taken = node->file->TakeOver(former, StripedFile::Known::kNothing);
+    if (!taken.ok()) {
+      const absl::MutexLock lock(&mutex_);
+      return WithContext(taken, *node->names.begin());
+    }
     const absl::MutexLock change(&change_mutex_);
     ARM_RETURN_IF_ERROR(Note(node, /*is_open=*/false));
   }
@@ -327,7 +332,7 @@ absl::StatusOr<RadosNodePtr> NameTable::OpenToChange(const std::string& path) {
   if (opened.ok()) return node;
   const absl::MutexLock lock(&mutex_);
   --node->writers;
-  return opened;
+  return WithContext(opened, path);
 }
 
 bool NameTable::IsOpen(const RadosNodePtr& node) const {
@@ -509,6 +514,24 @@ absl::Status NameTable::Link(const std::string& from, const std::string& to) {
   const absl::MutexLock lock(&mutex_);
   SetName(target, node);
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadFileOfOther(RadosSession* session, const std::string& path) {
+  std::string text;
+  const int found = session->ReadEntry(kDirectoryObject, path, &text);
+  if (found == -ENODATA || found == -ENOENT) return Missing(path);
+  if (found < 0) return session->Error("read", kDirectoryObject, found);
+  Entry entry;
+  if (!Decode(text, &entry)) return DataLossError(Cat("RADOS: the entry of ", path, " is damaged: ", text));
+  if (entry.is_directory) return FailedPreconditionError(Cat(path, " is a directory"));
+  if (entry.is_open || entry.size > kSmallFileBytesMax) return UnavailableError(Cat(path, " is being written"));
+  const std::string object = Cat(entry.id, ".0");
+  std::string content(entry.size, '\0');
+  const int read = entry.size == 0 ? 0 : rados_read(session->io(), object.c_str(), content.data(), content.size(), 0);
+  if (read == -ENOENT) return DataLossError(Cat(path, ": RADOS: object ", object, " is missing"));
+  if (read < 0) return session->Error("read", object, read);
+  content.resize(static_cast<size_t>(read));
+  return content;
 }
 
 absl::StatusOr<std::unique_ptr<store::VolumeLock>> NameTable::Lock(const std::string& path, bool alone, bool make) {

@@ -117,6 +117,10 @@ class NameTable {
   Names names_ ABSL_GUARDED_BY(mutex_) = {{"/", nullptr}};
 };
 
+// Reads a small file of a volume that another process may own. Errors: NotFound; FailedPrecondition if it is a
+// directory; DataLoss if an object is missing; Unavailable, also while it is written.
+absl::StatusOr<std::string> ReadFileOfOther(RadosSession* session, const std::string& path);
+
 }  // namespace armature::rados
 
 #endif  // ARMATURE_STORAGE_RADOS_NAME_TABLE_H_

@@ -30,18 +30,22 @@ std::string ServiceFor(const OwnerRecord& owner, std::string_view host) {
 
 std::string EncodeOwner(const OwnerRecord& owner) {
   return Cat("client=", OneLine(owner.client), "\nservice=", OneLine(owner.service), "\nhost=", OneLine(owner.host),
-             "\nsince=", owner.since_s, "\n");
+             "\nsince=", owner.since_s, "\nlease_ms=", owner.lease_ms, "\n");
 }
 
 OwnerRecord DecodeOwner(std::string_view text) {
   OwnerRecord owner;
+  const auto parse = [](const std::string& value, uint64_t* number) {
+    std::from_chars(value.data(), value.data() + value.size(), *number);
+  };
   for (const absl::string_view line : absl::StrSplit(Av(text), '\n')) {
     const std::pair<std::string, std::string> field = absl::StrSplit(line, absl::MaxSplits('=', 1));
     const auto& [name, value] = field;
     if (name == "client") owner.client = value;
     if (name == "service") owner.service = value;
     if (name == "host") owner.host = value;
-    if (name == "since") std::from_chars(value.data(), value.data() + value.size(), owner.since_s);
+    if (name == "since") parse(value, &owner.since_s);
+    if (name == "lease_ms") parse(value, &owner.lease_ms);
   }
   return owner;
 }

@@ -10,10 +10,11 @@
 namespace armature::rados {
 
 struct OwnerRecord {
-  std::string client;    // address of its Ceph client, as the cluster blocks it; empty: nobody owns the volume
-  std::string service;   // where it serves, "grpc=HOST:PORT http=HOST:PORT"; empty: not yet, or it does not serve
-  std::string host;      // name of its machine
-  uint64_t since_s = 0;  // Unix time at which it became the owner
+  std::string client;     // address of its Ceph client, as the cluster blocks it; empty: nobody owns the volume
+  std::string service;    // where it serves, "grpc=HOST:PORT http=HOST:PORT"; empty: not yet, or it does not serve
+  std::string host;       // name of its machine
+  uint64_t since_s = 0;   // Unix time at which it became the owner
+  uint64_t lease_ms = 0;  // its lease; 0: unknown, of a version that did not note it
 
   bool operator==(const OwnerRecord&) const = default;
 };

@@ -9,6 +9,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/base/monotonic_wait.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/files/no_wait_reads.h"
 
@@ -48,8 +49,8 @@ IOStatus ToIo(const RadosSession& session, const absl::Status& status) {
 
 class SequentialRadosFile final : public rocksdb::FSSequentialFile {
  public:
-  SequentialRadosFile(std::shared_ptr<RadosSession> session, RadosNodePtr node)
-      : session_(std::move(session)), node_(std::move(node)) {}
+  SequentialRadosFile(std::shared_ptr<RadosSession> session, RadosNodePtr node, std::string name)
+      : session_(std::move(session)), node_(std::move(node)), name_(std::move(name)) {}
 
   IOStatus Read(size_t size, const IOOptions&, rocksdb::Slice* result, char* scratch, IODebugContext*) override {
     size_t filled = 0;
@@ -78,11 +79,12 @@ class SequentialRadosFile final : public rocksdb::FSSequentialFile {
     ahead_.resize(kSequentialReadBytes);
     const absl::StatusOr<size_t> got = node_->file->ReadAt(at_, ahead_.size(), ahead_.data());
     ahead_.resize(got.value_or(0));
-    return ToIo(*session_, got.status());
+    return ToIo(*session_, WithContext(got.status(), name_));
   }
 
   const std::shared_ptr<RadosSession> session_;
   const RadosNodePtr node_;
+  const std::string name_;  // its path
   uint64_t at_ = 0;
   uint64_t ahead_at_ = 0;
   std::string ahead_;
@@ -91,8 +93,8 @@ class SequentialRadosFile final : public rocksdb::FSSequentialFile {
 class RandomRadosFile final : public rocksdb::FSRandomAccessFile {
  public:
   // `copies`: null if the file is not to be copied.
-  RandomRadosFile(std::shared_ptr<RadosSession> session, RadosNodePtr node, TableCopies* copies)
-      : session_(std::move(session)), node_(std::move(node)), copies_(copies) {}
+  RandomRadosFile(std::shared_ptr<RadosSession> session, RadosNodePtr node, std::string name, TableCopies* copies)
+      : session_(std::move(session)), node_(std::move(node)), name_(std::move(name)), copies_(copies) {}
 
   IOStatus Read(uint64_t offset, size_t size, const IOOptions&, rocksdb::Slice* result, char* scratch,
                 IODebugContext*) const override {
@@ -103,7 +105,7 @@ class RandomRadosFile final : public rocksdb::FSRandomAccessFile {
     if (copies_ != nullptr && ReadCopy(offset, size, result, scratch)) return IOStatus::OK();
     const absl::StatusOr<size_t> got = node_->file->ReadAt(offset, size, scratch);
     *result = rocksdb::Slice(scratch, got.value_or(0));
-    return ToIo(*session_, got.status());
+    return got.ok() ? IOStatus::OK() : ToIo(*session_, WithContext(got.status(), name_));
   }
   size_t GetUniqueId(char* id, size_t size_max) const override {
     // RocksDB wants ids of which none begins another one.
@@ -161,6 +163,7 @@ class RandomRadosFile final : public rocksdb::FSRandomAccessFile {
 
   const std::shared_ptr<RadosSession> session_;
   const RadosNodePtr node_;
+  const std::string name_;  // its path
   TableCopies* const copies_;
   mutable absl::Mutex mutex_;
   mutable std::shared_ptr<TableCopy> copy_ ABSL_GUARDED_BY(mutex_);
@@ -257,7 +260,7 @@ class RadosFileSystem final : public rocksdb::FileSystem {
                              std::unique_ptr<rocksdb::FSSequentialFile>* result, IODebugContext*) override {
     absl::StatusOr<RadosNodePtr> node = names_->Find(name);
     if (!node.ok()) return ToIo(*session_, node.status());
-    *result = std::make_unique<SequentialRadosFile>(session_, *std::move(node));
+    *result = std::make_unique<SequentialRadosFile>(session_, *std::move(node), name);
     return IOStatus::OK();
   }
   IOStatus NewRandomAccessFile(const std::string& name, const FileOptions&,
@@ -265,7 +268,7 @@ class RadosFileSystem final : public rocksdb::FileSystem {
     absl::StatusOr<RadosNodePtr> node = names_->Find(name);
     if (!node.ok()) return ToIo(*session_, node.status());
     TableCopies* const copies = IsTable(name) && !names_->IsOpen(*node) ? copies_ : nullptr;
-    *result = std::make_unique<RandomRadosFile>(session_, *std::move(node), copies);
+    *result = std::make_unique<RandomRadosFile>(session_, *std::move(node), name, copies);
     return IOStatus::OK();
   }
   IOStatus NewWritableFile(const std::string& name, const FileOptions&,

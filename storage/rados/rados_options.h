@@ -5,10 +5,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "storage/rados/volume_facts.h"
 
 namespace armature::rados {
 
@@ -28,13 +31,26 @@ struct RadosVolumeOptions {
 
   // An owner that has not renewed its lease for this time may be replaced.
   absl::Duration lease = absl::Seconds(5);
+  // A volume that is not there is an error, and nothing is made.
+  bool must_exist = false;
+  // The log lines of Ceph's library are not written to standard error.
+  bool is_quiet = false;
+  // Looks once for objects that are lost, after the mount and beside everything else, and logs them.
+  bool scans_objects = false;
+  // Looks for reasons for which this process could not take the volume over, while it waits for another owner and once
+  // in any case: see TakeoverCheck.
+  bool checks_takeover = false;
+  // With checks_takeover: the reason for which the files of the volume, which another process owns, could not be used
+  // by this one. `read` returns the content of a small file by its path; errors: NotFound; FailedPrecondition if it is
+  // a directory; DataLoss; Unavailable. Called by another thread. May be null.
+  using ReadFile = std::function<absl::StatusOr<std::string>(const std::string& path)>;
+  std::function<std::optional<TakeoverProblem>(const ReadFile& read)> check_files;
   // How long Mount waits for the lease of another owner to end. A killed process holds its lease until it runs out.
   absl::Duration owner_wait = absl::Seconds(15);
   // Ends that wait early if it returns true. May be null.
   std::function<bool()> is_cancelled;
-  // Called by Mount while it waits for another owner, some times a second. `service`: where this process can reach the
-  // owner, as in OwnerRecord::service; empty while unknown. May be null.
-  std::function<void(const std::string& service)> on_waiting;
+  // Called by Mount while it waits for another owner, some times a second. May be null.
+  std::function<void(const VolumeWait& wait)> on_waiting;
   // Called once, by any thread, when this process has lost the volume to another one or may not write it any more. All
   // further writes fail. May be null.
   std::function<void(std::string_view reason)> on_lost;

@@ -1,7 +1,13 @@
 #include "storage/rados/rados_session.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "glog/logging.h"
@@ -20,6 +26,8 @@ constexpr size_t kAttributeBytesMax = size_t{64} << 10;
 constexpr char kInflightBytesMax[] = "1073741824";
 constexpr char kInflightOpsMax[] = "16384";
 
+constexpr size_t kSettingBytesMax = size_t{16} << 10;
+
 bool IsFull(int result) { return result == -ENOSPC || result == -EDQUOT; }
 
 // Ceph takes whole seconds only. 0: no limit.
@@ -29,6 +37,35 @@ std::string ErrnoText(int result) {
   if (result == -ETIMEDOUT) return "the cluster did not answer in time: the outcome is unknown";
   return std::strerror(-result);
 }
+
+absl::Status Refuse(std::string_view what, int result) {
+  return FailedPreconditionError(Cat("RADOS: ", what, ": ", std::strerror(-result)));
+}
+
+// The library writes some reasons to standard error whatever its settings are. They go nowhere while this exists.
+//
+// Thread-safety: one at a time in a process; other threads must not write to standard error.
+class SilentStandardError {
+ public:
+  explicit SilentStandardError(bool is_silent) {
+    if (!is_silent) return;
+    std::fflush(stderr);
+    kept_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (kept_ >= 0 && nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+    if (nowhere >= 0) close(nowhere);
+  }
+  ~SilentStandardError() {
+    if (kept_ < 0) return;
+    dup2(kept_, STDERR_FILENO);
+    close(kept_);
+  }
+  SilentStandardError(const SilentStandardError&) = delete;
+  SilentStandardError& operator=(const SilentStandardError&) = delete;
+
+ private:
+  int kept_ = -1;
+};
 
 }  // namespace
 
@@ -56,18 +93,53 @@ absl::StatusOr<std::shared_ptr<RadosSession>> RadosSession::Connect(const RadosV
   return session;
 }
 
-absl::Status RadosSession::Open() {
-  const auto refuse = [](std::string_view what, int result) {
-    return FailedPreconditionError(Cat("RADOS: ", what, ": ", std::strerror(-result)));
+std::string RadosSession::Access() const {
+  const auto setting = [this](const char* name) {
+    std::string value(kSettingBytesMax, '\0');
+    if (rados_conf_get(cluster_, name, value.data(), value.size()) < 0) return std::string();
+    value.resize(std::strlen(value.c_str()));
+    while (value.ends_with(',')) value.pop_back();
+    return value;
   };
+  const std::string monitors = setting("mon_host");
+  const std::string given = options_.conf_file.empty() ? "" : Cat("configuration ", options_.conf_file, ", ");
+  return Cat("client.", options_.user, " (", given, "mon_host ", monitors.empty() ? "not set" : monitors, ", keyring ",
+             setting("keyring"), ")");
+}
+
+absl::Status RadosSession::ReadConfiguration() {
+  const char* const file = options_.conf_file.empty() ? nullptr : options_.conf_file.c_str();
+  const int read = rados_conf_read_file(cluster_, file);
+  if (read >= 0) return absl::OkStatus();
+  if (file != nullptr) return Refuse(Cat("cannot read the configuration file ", file), read);
+  const char* const variable = std::getenv("CEPH_CONF");
+  if (variable != nullptr && *variable != 0)
+    return Refuse(Cat("cannot read the configuration file ", variable, " of CEPH_CONF"), read);
+  return Refuse(
+      "cannot read a configuration file: none is named, and /etc/ceph/ceph.conf, ~/.ceph/ceph.conf and "
+      "ceph.conf in the working directory were tried",
+      read);
+}
+
+absl::Status RadosSession::Connect() {
+  const SilentStandardError silent(options_.is_quiet);
+  const int connected = rados_connect(cluster_);
+  if (connected >= 0) return absl::OkStatus();
+  const std::string what = Cat("cannot connect as ", Access());
+  if (connected != -ETIMEDOUT) return Refuse(what, connected);
+  return UnavailableError(
+      Cat("RADOS: ", what, ": no monitor answered in ", absl::FormatDuration(options_.monitor_timeout)));
+}
+
+absl::Status RadosSession::Open() {
   if (options_.pool.empty() || options_.name_space.empty()) {
     return FailedPreconditionError("RADOS: a pool and a namespace must be named");
   }
   const std::string user = Cat("client.", options_.user);
-  if (const int made = rados_create2(&cluster_, "ceph", user.c_str(), 0); made < 0) return refuse(user, made);
-  const char* const file = options_.conf_file.empty() ? nullptr : options_.conf_file.c_str();
-  if (const int read = rados_conf_read_file(cluster_, file); read < 0) {
-    return refuse(Cat("cannot read the configuration file ", options_.conf_file), read);
+  {
+    const SilentStandardError silent(options_.is_quiet);
+    if (const int made = rados_create2(&cluster_, "ceph", user.c_str(), 0); made < 0) return Refuse(user, made);
+    ARM_RETURN_IF_ERROR(ReadConfiguration());
   }
   const std::string op_seconds = SecondsText(options_.op_timeout);
   const std::string monitor_seconds = SecondsText(options_.monitor_timeout);
@@ -85,23 +157,21 @@ absl::Status RadosSession::Open() {
       {"admin_socket", ""},
       {"log_file", ""},
       {"log_to_stderr", "false"},
+      {options_.is_quiet ? "err_to_stderr" : "log_to_stderr", "false"},
   };
   for (const auto& [name, value] : settings) {
-    if (const int set = rados_conf_set(cluster_, name, value); set < 0) return refuse(Cat(name, "=", value), set);
+    if (const int set = rados_conf_set(cluster_, name, value); set < 0) return Refuse(Cat(name, "=", value), set);
   }
-  if (const int connected = rados_connect(cluster_); connected < 0) {
-    const std::string what = Cat("cannot connect as ", user);
-    if (connected == -ETIMEDOUT) return UnavailableError(Cat("RADOS: ", what, ": ", ErrnoText(connected)));
-    return refuse(what, connected);
-  }
+  ARM_RETURN_IF_ERROR(Connect());
   if (const int opened = rados_ioctx_create(cluster_, options_.pool.c_str(), &io_); opened < 0) {
-    return refuse(Cat("pool ", options_.pool), opened);
+    if (opened == -ETIMEDOUT) return Error("open", Cat("pool ", options_.pool), opened);
+    return Refuse(Cat("pool ", options_.pool, ", as ", Access()), opened);
   }
   rados_ioctx_set_namespace(io_, options_.name_space.c_str());
   // Without it, a full pool blocks writes, removals and renewals of the lease until it has space again.
   rados_set_pool_full_try(io_);
   char* address = nullptr;
-  if (const int got = rados_getaddrs(cluster_, &address); got < 0) return refuse("own address", got);
+  if (const int got = rados_getaddrs(cluster_, &address); got < 0) return Refuse("own address", got);
   address_ = address;
   rados_buffer_free(address);
   return absl::OkStatus();
@@ -128,11 +198,40 @@ int RadosSession::Stat(const std::string& object, uint64_t* size) {
   return rados_stat(io_, object.c_str(), size, &changed);
 }
 
+int RadosSession::ReadChangeTime(const std::string& object, int64_t* changed_s) {
+  uint64_t size = 0;
+  time_t changed = 0;
+  const int told = rados_stat(io_, object.c_str(), &size, &changed);
+  *changed_s = changed;
+  return told;
+}
+
 int RadosSession::ReadAttribute(const std::string& object, const char* attribute, std::string* value) {
   value->resize(kAttributeBytesMax);
   const int size = rados_getxattr(io_, object.c_str(), attribute, value->data(), value->size());
   value->resize(size < 0 ? 0 : static_cast<size_t>(size));
   return size < 0 ? size : 0;
+}
+
+int RadosSession::ReadEntry(const std::string& object, const std::string& key, std::string* value) {
+  const rados_read_op_t op = rados_create_read_op();
+  rados_omap_iter_t at = nullptr;
+  int result = 0;
+  const char* const keys[] = {key.data()};
+  const size_t sizes[] = {key.size()};
+  rados_read_op_omap_get_vals_by_keys2(op, keys, 1, sizes, &at, &result);
+  const int operated = rados_read_op_operate(op, io_, object.c_str(), LIBRADOS_OPERATION_NOFLAG);
+  char* found = nullptr;
+  char* bytes = nullptr;
+  size_t found_size = 0;
+  size_t size = 0;
+  const bool is_read = operated >= 0 && result >= 0;
+  if (is_read) rados_omap_get_next2(at, &found, &bytes, &found_size, &size);
+  if (found != nullptr) value->assign(bytes, size);
+  if (at != nullptr) rados_omap_get_end(at);
+  rados_release_read_op(op);
+  if (!is_read) return operated < 0 ? operated : result;
+  return found == nullptr ? -ENODATA : 0;
 }
 
 int RadosSession::ReadEntries(const std::string& object, std::map<std::string, std::string>* entries) {
@@ -170,7 +269,7 @@ int RadosSession::Command(const std::string& command, std::string* answer) {
   size_t out_size = 0;
   size_t text_size = 0;
   const int result = rados_mon_command(cluster_, commands, 1, nullptr, 0, &out, &out_size, &text, &text_size);
-  if (result >= 0) answer->assign(out, out_size);
+  if (result >= 0 && answer != nullptr) answer->assign(out, out_size);
   rados_buffer_free(out);
   rados_buffer_free(text);
   return result;

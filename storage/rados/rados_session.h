@@ -119,10 +119,14 @@ class RadosSession {
   // Bytes of `op` are copied; the flight may be dropped.
   int Start(const WriteOp& op, const std::string& object, const Flight& flight);
   int Stat(const std::string& object, uint64_t* size);
+  // The wall clock of the process that changed the object last, in Unix seconds, at that moment.
+  int ReadChangeTime(const std::string& object, int64_t* changed_s);
   int ReadAttribute(const std::string& object, const char* attribute, std::string* value);
+  // An entry of an object's map; ENODATA if there is none.
+  int ReadEntry(const std::string& object, const std::string& key, std::string* value);
   // All entries of an object's map, as they are after all changes that this session has begun before.
   int ReadEntries(const std::string& object, std::map<std::string, std::string>* entries);
-  // Asks the monitors. `command` is their JSON.
+  // Asks the monitors. `command` is their JSON. `answer` may be null.
   int Command(const std::string& command, std::string* answer);
 
   // True when the volume belongs to another process, or was given up. Nothing is written any more.
@@ -142,6 +146,10 @@ class RadosSession {
  private:
   explicit RadosSession(const RadosVolumeOptions& options) : options_(options) {}
   absl::Status Open();
+  absl::Status ReadConfiguration();
+  absl::Status Connect();
+  // The access by which a connection is tried: user, configuration file, monitors, keys.
+  std::string Access() const;
 
   const RadosVolumeOptions options_;
   rados_t cluster_ = nullptr;

@@ -2,7 +2,9 @@
 
 #include <sys/random.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "storage/base/monotonic_wait.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/base/thread_pool.h"
 #include "storage/rados/lease.h"
 #include "storage/rados/name_table.h"
 #include "storage/rados/pool_space.h"
@@ -76,6 +79,46 @@ class OpenRadosFile final : public VolumeFile {
   const store::Volume::Access access_;
 };
 
+// Looks once for objects that are lost, in a thread of its own: otherwise a read finds them, perhaps long afterwards.
+//
+// Thread-safety: thread-safe.
+class ObjectScan {
+ public:
+  ObjectScan(std::shared_ptr<RadosSession> session, std::shared_ptr<NameTable> names)
+      : session_(std::move(session)), names_(std::move(names)), thread_([this] { Scan(); }) {}
+  // Waits for the answers under way.
+  ~ObjectScan() {
+    stop_.Stop();
+    thread_.join();
+  }
+  ObjectScan(const ObjectScan&) = delete;
+  ObjectScan& operator=(const ObjectScan&) = delete;
+
+  uint64_t lost() const { return lost_.load(); }
+
+ private:
+  void Scan() {
+    SetThreadName("arm-scan");
+    const auto lost = FindLostObjects(session_.get(), *names_, [this] { return stop_.is_stopped(); });
+    if (!lost.ok()) {
+      LOG(WARNING) << "rados: lost objects were looked for in vain: " << lost.status();
+      return;
+    }
+    lost_.store(lost->size());
+    for (size_t i = 0; i < lost->size() && i < kToldMax; ++i) LOG(ERROR) << "rados: an object is lost: " << (*lost)[i];
+    if (lost->size() > kToldMax) {
+      LOG(ERROR) << "rados: " << lost->size() << " objects are lost; armature store fsck names them";
+    }
+  }
+
+  static constexpr size_t kToldMax = 20;
+  const std::shared_ptr<RadosSession> session_;
+  const std::shared_ptr<NameTable> names_;
+  std::atomic<uint64_t> lost_ = 0;
+  StopSignal stop_;
+  std::thread thread_;
+};
+
 class MountedVolume final : public RadosVolume {
  public:
   MountedVolume(std::shared_ptr<RadosSession> session, std::unique_ptr<Lease> lease, std::shared_ptr<NameTable> names,
@@ -87,7 +130,8 @@ class MountedVolume final : public RadosVolume {
         copies_(std::move(copies)),
         space_(session_),
         id_(std::move(id)),
-        boot_(RandomBoot()) {}
+        boot_(RandomBoot()),
+        scan_(session_->options().scans_objects ? std::make_unique<ObjectScan>(session_, names_) : nullptr) {}
 
   absl::StatusOr<std::string> Read(const std::string& path) override {
     ARM_ASSIGN_OR_RETURN(const RadosNodePtr node, names_->Find(path));
@@ -164,11 +208,15 @@ class MountedVolume final : public RadosVolume {
             .lease_left_s = lease_->LeftSeconds(),
             .file_bytes = session_->totals().bytes.load(),
             .objects = session_->totals().objects.load(),
+            .lost_objects = scan_ == nullptr ? 0 : scan_->lost(),
             .copies = copies_ == nullptr ? TableCopiesCounters() : copies_->counters(),
             .log_syncs = session_->log_syncs().counts()};
   }
   absl::Status Announce(std::string_view service) override { return lease_->Announce(service); }
   absl::StatusOr<VolumeCheck> Check(bool collects) override { return CheckVolume(session_.get(), *names_, collects); }
+  absl::StatusOr<std::vector<std::string>> FindLost() override {
+    return FindLostObjects(session_.get(), *names_, nullptr);
+  }
   void Abandon() override {
     session_->Abandon();
     lease_->Abandon();
@@ -189,6 +237,7 @@ class MountedVolume final : public RadosVolume {
   PoolSpace space_;
   const std::string id_;  // of the volume
   const uint64_t boot_;
+  const std::unique_ptr<ObjectScan> scan_;  // may be null
 };
 
 absl::Status MountedVolume::Allocate(const std::string& path, uint64_t bytes) {
@@ -227,7 +276,9 @@ absl::StatusOr<std::unique_ptr<RadosVolume>> RadosVolume::Mount(const RadosVolum
 namespace {
 
 absl::StatusOr<VolumeStatus> ReadStatus(RadosSession* session) {
-  ARM_ASSIGN_OR_RETURN(VolumeRecord record, ReadVolumeRecord(session));
+  absl::StatusOr<VolumeRecord> read = ReadVolumeRecord(session);
+  if (absl::IsNotFound(read.status())) ARM_RETURN_IF_ERROR(CheckThere(session));
+  ARM_ASSIGN_OR_RETURN(VolumeRecord record, std::move(read));
   return VolumeStatus{.id = std::move(record.id),
                       .epoch = record.epoch,
                       .stripe_bytes = record.stripe_bytes,

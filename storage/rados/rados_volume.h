@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "storage/rados/rados_options.h"
@@ -39,6 +40,8 @@ class RadosVolume : public store::Volume {
   // Compares all names with all objects, and removes orphans if `collects`. For a volume on which nothing else is under
   // way. Errors: Unavailable.
   virtual absl::StatusOr<VolumeCheck> Check(bool collects) = 0;
+  // Objects of closed files that are missing or too short, a line each. Errors: Unavailable.
+  virtual absl::StatusOr<std::vector<std::string>> FindLost() = 0;
   // Leaves the cluster as the death of this process would: nothing more is written, and the lease runs out by itself.
   virtual void Abandon() = 0;
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/base/time_histogram.h"
@@ -31,8 +32,32 @@ struct VolumeStats {
   // Sums over all files: without the two objects of the volume itself, and without those that a crash has left.
   uint64_t file_bytes = 0;
   uint64_t objects = 0;
+  uint64_t lost_objects = 0;  // that were missing or too short when they were looked for after the start
   TableCopiesCounters copies = {};
   TimeHistogram::Counts log_syncs = {};  // until all replicas had the bytes
+};
+
+// Something for which a process that waits for a volume could not take it over, or not serve it afterwards.
+struct TakeoverProblem {
+  std::string reason;  // one of kTakeoverReasons, for programs
+  std::string text;    // one line, for operators
+
+  bool operator==(const TakeoverProblem&) const = default;
+};
+inline constexpr std::string_view kTakeoverReasons[] = {"address",   // an address to listen on is not free
+                                                        "clock",     // the wall clock differs from the owner's
+                                                        "cluster",   // the cluster does not answer
+                                                        "damage",    // the volume is damaged
+                                                        "lease",     // the lease is another one than the owner's
+                                                        "place",     // the volume holds something else
+                                                        "rights",    // the user may not block the former owner
+                                                        "version"};  // a newer version has written the volume
+
+// Knowledge of a process that waits for a volume.
+struct VolumeWait {
+  std::string service;           // where this process can reach it, as in OwnerRecord::service; empty while unknown
+  bool is_same_machine = false;  // the owner runs on this one
+  std::vector<TakeoverProblem> problems;
 };
 
 // A volume, as a process sees it that does not own it.

@@ -34,10 +34,11 @@ def place_of(name):
 class Daemon:
     def __init__(self, name_space, *flags, data_dir=None, environment=None):
         self.log = tempfile.TemporaryFile("w+")
+        place = name_space if (name_space or "").startswith("rados://") else place_of(name_space)
         self.process = subprocess.Popen(
             [
                 ARMATURED,
-                f"--data_dir={data_dir}" if data_dir else f"--store={place_of(name_space)}",
+                f"--data_dir={data_dir}" if data_dir else f"--store={place}",
                 f"--rados_conf={os.environ['ARMATURE_RADOS_CONF']}",
                 f"--rados_user={os.environ['ARMATURE_RADOS_USER']}",
                 f"--lease_seconds={LEASE_SECONDS}",
@@ -94,6 +95,16 @@ class Daemon:
         self.log.close()
 
 
+def page(address, path):
+    """Status and text of a page."""
+    try:
+        with urllib.request.urlopen(f"http://{address}{path}", timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
 class Writer(threading.Thread):
     """Puts items until a put fails; `done` are those that were acknowledged."""
 
@@ -140,6 +151,12 @@ class RadosTestCase(unittest.TestCase):
             got = daemon.call("GetItem", {"TableName": "rows", "Key": {"k": {"S": key}}, "ConsistentRead": True})
             self.assertIn("Item", got, key)
 
+    def wait_until_logged(self, daemon, text):
+        deadline = time.monotonic() + 60
+        while text not in daemon.errors():
+            self.assertIsNone(daemon.process.poll(), daemon.errors())
+            self.assertLess(time.monotonic(), deadline, daemon.errors())
+
     def change_cluster(self, verb, osd):
         subprocess.run([TOOL, verb, os.environ["ARMATURE_RADOS_DIR"], osd], check=True, stdout=subprocess.DEVNULL)
 
@@ -177,6 +194,11 @@ class DaemonTest(RadosTestCase):
         refused = refusal()
         self.assertEqual((refused.code, refused.headers["x-armature-owner"]), (503, active.address))
         self.assertIn("#ServiceUnavailable", refused.read().decode())
+        # A load balancer may ask the address of clients.
+        self.assertEqual(page(standby.standby["http"], "/healthz"), (200, "ok\n"))
+        self.assertEqual(page(standby.standby["http"], "/readyz"), (503, "standby\n"))
+        self.assertEqual(page(active.address, "/readyz"), (200, "ready\n"))
+        self.assertEqual(page(active.address, "/healthz")[0], 200)
         metrics = f"http://{standby.standby['metrics']}"
         self.assertIn("armature_standby 1", urllib.request.urlopen(f"{metrics}/metrics", timeout=30).read().decode())
         shown = subprocess.run(
@@ -279,6 +301,7 @@ class DaemonTest(RadosTestCase):
             asked = pool.submit(self.hand_over, "handover")
             # A service manager starts it again at once, and it leaves the database to the one that waits.
             self.assertEqual(active.process.wait(60), LOST_DATABASE, active.errors())
+            self.assertIn("armatured: handed the database over: ", active.errors())
             again = self.start("handover")
             shown = asked.result()
         self.assertEqual(shown.returncode, 0, shown.stderr)
@@ -316,12 +339,6 @@ class DaemonTest(RadosTestCase):
         asked = self.hand_over("dead", "--wait", str(LEASE_SECONDS + 3))
         self.assertEqual(asked.returncode, 3, asked.stderr)
         self.assertIn("its lease has run out: it is dead or cut off, and nobody waits", asked.stderr)
-
-    def wait_until_logged(self, daemon, text):
-        deadline = time.monotonic() + 60
-        while text not in daemon.errors():
-            self.assertIsNone(daemon.process.poll(), daemon.errors())
-            self.assertLess(time.monotonic(), deadline, daemon.errors())
 
     def test_a_waiting_standby_ends_when_told(self):
         active = self.start("waiting")

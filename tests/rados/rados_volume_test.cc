@@ -285,7 +285,7 @@ TEST_F(RadosMount, ThoseThatWaitLearnWhereTheOwnerServes) {
   RadosVolumeOptions waiting = options_;
   waiting.owner_wait = absl::Milliseconds(300);
   std::vector<std::string> told;
-  waiting.on_waiting = [&](const std::string& service) { told.push_back(service); };
+  waiting.on_waiting = [&](const VolumeWait& wait) { told.push_back(wait.service); };
   EXPECT_EQ(RadosVolume::Mount(waiting).status().code(), absl::StatusCode::kFailedPrecondition);
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(told.back(), "grpc=db1:7700 http=db1:7701");

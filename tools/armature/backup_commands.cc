@@ -10,7 +10,6 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "armature/admin/v1/admin.pb.h"
-#include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/backup/backup_repository.h"
@@ -76,8 +75,6 @@ struct OpenBackups {
 };
 
 absl::StatusOr<OpenBackups> OpenToRead(const BackupOptions& options) {
-  // The log lines would disturb the output of the command.
-  FLAGS_minloglevel = google::GLOG_ERROR;
   store::RestrictNewFiles();
   OpenBackups opened;
   ARM_ASSIGN_OR_RETURN(opened.place, OpenBackupPlace(options.directory, /*makes=*/false, options.data_dir));
@@ -309,7 +306,7 @@ absl::Status DeleteBackup(const Session& session, const BackupOptions& options) 
 absl::Status RestoreBackup(const Session& session, const BackupOptions& options) {
   ARM_ASSIGN_OR_RETURN(const OpenBackups opened, OpenToRead(options));
   ARM_ASSIGN_OR_RETURN(const BackupEntry entry, OrBackupError(opened.repository->Find(options.id)));
-  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<place::Place> place, OpenDataPlace(options.data_dir));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<place::Place> place, OpenDataPlace(options.data_dir, PlaceUse::kNew));
   {
     ProgressBar bar(&session.progress(), session.is_progress_live());
     ARM_RETURN_IF_ERROR(OrBackupError(opened.repository->Restore(options.id, place->volume(), place->data_dir(),

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/synchronization/notification.h"
-#include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/data_directory.h"
@@ -22,20 +21,17 @@ void RaiseDescriptorLimit() {
 }
 
 absl::StatusOr<std::unique_ptr<OfflineEngine>> OfflineEngine::Open(const std::string& data_dir) {
-  // The log lines would disturb the output of the command.
-  FLAGS_minloglevel = google::GLOG_ERROR;
   ARM_ASSIGN_OR_RETURN(std::unique_ptr<place::Place> place, OpenDataPlace(data_dir));
   // Opening a missing database would create it.
-  const absl::StatusOr<bool> is_there = store::HoldsDatabase(place->volume(), place->data_dir());
-  if (!is_there.ok()) return UsageError(Sv(is_there.status().message()));
-  if (!*is_there) return UsageError(Cat(data_dir, " holds no database of Armature"));
+  const absl::Status is_there = store::CheckHoldsDatabase(place->volume(), place->data_dir());
+  if (!is_there.ok()) return PlaceError(data_dir, is_there);
   RaiseDescriptorLimit();
   store::RestrictNewFiles();
   store::DatabaseOptions options;
   options.volume = place->volume();
   options.path = place->data_dir();
   absl::StatusOr<std::unique_ptr<store::Database>> database = store::Database::Open(options);
-  if (!database.ok()) return UsageError(Cat("cannot open ", data_dir, ": ", Sv(database.status().message())));
+  if (!database.ok()) return PlaceError(data_dir, WithContext(database.status(), Cat("cannot open ", data_dir)));
   return std::unique_ptr<OfflineEngine>(new OfflineEngine(std::move(place), *std::move(database)));
 }
 

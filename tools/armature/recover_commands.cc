@@ -130,6 +130,7 @@ absl::Status Recover(const Session& session, const RecoverOptions& options) {
   if (damage.empty()) return absl::OkStatus();
   for (const store::Damage& each : damage) {
     if (each.loss.empty()) {
+      if (place::IsRados(options.data_dir)) return InputError(Cat(each.fault, ": restore a backup"));
       return InputError(Cat(each.fault, ": restore a backup, or copy what can be read with armature recover ",
                             options.data_dir, " --salvage NEWDIR"));
     }
@@ -149,7 +150,9 @@ absl::Status Recover(const Session& session, const RecoverOptions& options) {
 void AddRecoverCommand(CLI::App& app, Action* action) {
   CLI::App& recover = *app.add_subcommand("recover", "Make a damaged data directory start again, without what is lost");
   RecoverOptions& options = SetAction(recover, action, Recover);
-  recover.add_option("data-dir", options.data_dir, "Data directory of a daemon that does not start")
+  recover
+      .add_option("data-dir,--data-dir", options.data_dir,
+                  "Data directory of a daemon that does not start, or rados://POOL/NAMESPACE")
       ->type_name("DIR")
       ->required();
   recover

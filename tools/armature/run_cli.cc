@@ -1,12 +1,11 @@
-#include "tools/armature/command.h"
-#include "tools/armature/data_place.h"
-
 #include <unistd.h>
 
 #include <iostream>
 
 #include "armature/version.h"
 #include "storage/base/strings.h"
+#include "tools/armature/command.h"
+#include "tools/armature/data_place.h"
 #include "tools/armature/unknown_word.h"
 
 namespace armature::cli {
@@ -21,7 +20,7 @@ constexpr char kExamples[] = R"(Examples:
   armature query --help
   ARMATURE_SECRET_KEY=... armature --tls-ca ca.pem --access-key AKAPP table list
 
-Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daemon,
+Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daemon or the cluster,
 4 something that was compared differs, 5 a file to load, of an export or of a data directory cannot be used, or not all of it.
 )";
 
@@ -37,7 +36,7 @@ void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* for
          "watch and stream read print a document on each line")
       ->check(CLI::IsMember({"json", "jsonl", "table"}));
   app.add_flag("-y,--yes", options->yes, "Do not ask before something is destroyed");
-  app.add_option("--timeout", options->timeout_seconds, "Seconds to wait for an answer")
+  app.add_option("--timeout", options->timeout_seconds, "Seconds to wait for an answer, of the daemon or of a cluster")
       ->check(CLI::Range(0.001, kTimeoutSecondsMax))
       ->capture_default_str()
       ->type_name("SECONDS");
@@ -113,8 +112,10 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   const bool as_table = format.empty() ? writes_terminal : format == "table";
   options.format = as_table ? OutputFormat::kTable : OutputFormat::kJson;
   const bool can_ask = reads_terminal && isatty(STDIN_FILENO) == 1;
-  const absl::Status status = action(Session(options, out, err, reads_terminal, can_ask ? &std::cin : nullptr));
-  if (!status.ok()) err << ErrorLine(status, options.endpoint) << "\n";
+  RadosAccess().op_timeout = RadosAccess().monitor_timeout = absl::Seconds(options.timeout_seconds);
+  const Session session(options, out, err, reads_terminal, can_ask ? &std::cin : nullptr);
+  const absl::Status status = action(session);
+  if (!status.ok()) err << ErrorLine(status, session.has_connected() ? options.endpoint : "") << "\n";
   return static_cast<int>(ExitCodeOf(status));
 }
 

@@ -62,6 +62,7 @@ Session::Session(Options options, std::ostream& out, std::ostream& progress, boo
       answers_(answers) {}
 
 absl::StatusOr<client::Client> Session::Connect() const {
+  has_connected_ = true;
   client::ClientOptions options;
   options.timeout = absl::Seconds(options_.timeout_seconds);
   options.retry = client::LimitedAttempts(kAttemptsMax);
@@ -104,6 +105,10 @@ absl::Status UsageError(std::string_view message) {
   return ErrorWithExitCode(absl::StatusCode::kInvalidArgument, message, ExitCode::kUsageError);
 }
 
+absl::Status UnreachableError(std::string_view message) {
+  return ErrorWithExitCode(absl::StatusCode::kUnavailable, message, ExitCode::kUnreachable);
+}
+
 absl::Status InputError(std::string_view message) {
   return ErrorWithExitCode(absl::StatusCode::kInvalidArgument, message, ExitCode::kInputError);
 }
@@ -138,6 +143,7 @@ std::string ErrorLine(const absl::Status& status, std::string_view endpoint) {
     case ExitCode::kDifferences:
       return Cat("armature: ", message);
     case ExitCode::kUnreachable:
+      if (endpoint.empty() || status.GetPayload(Av(kExitCodeUrl)).has_value()) return Cat("armature: ", message);
       return Cat("armature: no answer from ", endpoint, ": ", message);
     case ExitCode::kApiError:
       break;

@@ -61,6 +61,8 @@ class Session {
 
   OutputFormat format() const { return options_.format; }
   const std::string& endpoint() const { return options_.endpoint; }
+  // True if the command has asked for a client of the daemon.
+  bool has_connected() const { return has_connected_; }
 
   std::ostream& progress() const { return progress_; }
   bool is_progress_live() const { return is_progress_live_; }
@@ -79,6 +81,7 @@ class Session {
   std::ostream& progress_;
   const bool is_progress_live_;
   std::istream* const answers_;
+  mutable bool has_connected_ = false;
 };
 
 // The work of a parsed command line.
@@ -89,13 +92,15 @@ enum class ExitCode : int {
   kOk = 0,
   kApiError = 1,     // the daemon refused the request
   kUsageError = 2,   // the command line is wrong; nothing was sent
-  kUnreachable = 3,  // the daemon did not answer
+  kUnreachable = 3,  // the daemon, or the cluster, did not answer
   kDifferences = 4,  // a comparison found differences
   kInputError = 5,   // a file is unusable; the part before the fault may have been sent
 };
 
-// Errors that end the program with kUsageError, kInputError and kDifferences.
+// Errors that end the program with kUsageError, kUnreachable, kInputError and kDifferences. UnreachableError: something
+// else than the daemon did not answer, which `message` names.
 absl::Status UsageError(std::string_view message);
+absl::Status UnreachableError(std::string_view message);
 absl::Status InputError(std::string_view message);
 absl::Status DifferencesError(std::string_view message);
 
@@ -104,7 +109,8 @@ absl::Status AsInputError(const absl::Status& status);
 
 ExitCode ExitCodeOf(const absl::Status& status);
 
-// The error message on one line, such as "ValidationException: <message>", without a line break at its end.
+// The error message on one line, such as "ValidationException: <message>", without a line break at its end. `endpoint`:
+// the daemon that was asked; empty: none was.
 std::string ErrorLine(const absl::Status& status, std::string_view endpoint);
 
 }  // namespace armature::cli

@@ -5,16 +5,20 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/place/place.h"
+#include "storage/store/data_directory.h"
 #include "storage/store/database_copy.h"
 #include "storage/store/files/volume.h"
+#include "storage/store/recovery.h"
 #include "tools/armature/command.h"
 #include "tools/armature/data_place.h"
 #include "tools/armature/display.h"
+#include "tools/armature/offline_engine.h"
 
 namespace armature::cli {
 namespace {
@@ -35,6 +39,7 @@ void PrintStatus(const Session& session, const std::string& place, const rados::
     json["Owner"] = {{"Client", status.owner.client},
                      {"Service", status.owner.service},
                      {"Host", status.owner.host},
+                     {"LeaseMs", status.owner.lease_ms},
                      {"SinceMs", static_cast<int64_t>(status.owner.since_s) * kMsPerSecond}};
   }
   session.Print(json, [&json] { return DetailsTable(json); });
@@ -42,7 +47,7 @@ void PrintStatus(const Session& session, const std::string& place, const rados::
 
 absl::Status ShowStatus(const Session& session, const StoreOptions& options) {
   const absl::StatusOr<rados::VolumeStatus> status = place::ReadPlaceStatus(options.place, RadosAccess());
-  if (!status.ok()) return UsageError(Sv(status.status().message()));
+  if (!status.ok()) return PlaceError(options.place, status.status());
   PrintStatus(session, options.place, *status);
   return absl::OkStatus();
 }
@@ -56,17 +61,16 @@ absl::Status HandOver(const Session& session, const HandoverOptions& options) {
   place::PlaceOptions access = RadosAccess();
   access.owner_wait = absl::Seconds(options.wait_s);
   // A cluster that does not answer must not outlast the wait.
-  access.op_timeout = std::max(absl::Seconds(1), access.owner_wait);
+  access.op_timeout = std::min(access.op_timeout, std::max(absl::Seconds(1), access.owner_wait));
   const absl::StatusOr<rados::VolumeStatus> status = place::HandOverPlace(options.place, access);
-  if (absl::IsUnavailable(status.status())) return status.status();
-  if (!status.ok()) return UsageError(Sv(status.status().message()));
+  if (!status.ok()) return PlaceError(options.place, status.status());
   PrintStatus(session, options.place, *status);
   return absl::OkStatus();
 }
 
 absl::Status CheckStore(const Session& session, const StoreOptions& options, bool collects) {
   absl::StatusOr<rados::VolumeCheck> check = place::CheckPlace(options.place, RadosAccess(), collects);
-  if (!check.ok()) return UsageError(Sv(check.status().message()));
+  if (!check.ok()) return PlaceError(options.place, check.status());
   const Json json = {{"Files", check->files},      {"FileBytes", check->file_bytes},     {"Objects", check->objects},
                      {"Orphans", check->orphans},  {"OrphanBytes", check->orphan_bytes}, {"OrphansRemoved", collects},
                      {"Problems", check->problems}};
@@ -93,9 +97,22 @@ struct CopyOptions {
   std::string to;
 };
 
+// A copy of a database that does not start would not start either, and might lose the sight of what is missing.
+absl::Status CheckWhole(const std::string& from, const place::Place& place) {
+  const absl::Status is_there = store::CheckHoldsDatabase(place.volume(), place.data_dir());
+  if (!is_there.ok()) return PlaceError(from, is_there);
+  RaiseDescriptorLimit();
+  const absl::StatusOr<std::vector<store::Damage>> damage = store::FindDamage(place.volume(), place.data_dir());
+  if (!damage.ok()) return PlaceError(from, damage.status());
+  if (damage->empty()) return absl::OkStatus();
+  return InputError(
+      Cat(from, " is damaged, and nothing was copied: ", damage->front().fault, "; see armature recover"));
+}
+
 absl::Status Copy(const Session& session, const CopyOptions& options) {
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<place::Place> from, OpenDataPlace(options.from));
-  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<place::Place> to, OpenDataPlace(options.to));
+  ARM_RETURN_IF_ERROR(CheckWhole(options.from, *from));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<place::Place> to, OpenDataPlace(options.to, PlaceUse::kNew));
   store::RestrictNewFiles();
   uint64_t bytes = 0;
   absl::Status copied;

@@ -135,7 +135,10 @@ inline std::string ValueOf(const HttpResponse& response, std::string_view name) 
 
 class JsonFrontTest : public testing::Test {
  protected:
-  JsonFrontTest() { options_.sites = SiteRules({.hosts = {"db.test"}, .origins = {"https://app.test"}}); }
+  JsonFrontTest() {
+    options_.sites = SiteRules({.hosts = {"db.test"}, .origins = {"https://app.test"}});
+    options_.readiness = [this] { return readiness_; };
+  }
 
   static HttpRequest PutItem(std::string body) {
     return {.method = "POST",
@@ -171,6 +174,7 @@ class JsonFrontTest : public testing::Test {
   }
 
   FakeOperations operations_;
+  Readiness readiness_;
   JsonFrontOptions options_;
 };
 

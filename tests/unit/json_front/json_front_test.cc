@@ -140,6 +140,22 @@ TEST_F(JsonFrontTest, HealthNamesTheHostThatWasAsked) {
   }
 }
 
+TEST_F(JsonFrontTest, LoadBalancersMayAskIfTheServerIsReady) {
+  for (const char* method : {"GET", "HEAD"}) {
+    HttpRequest request{.method = method, .target = "/readyz", .headers = {{"host", "db.test:8000"}}};
+    readiness_ = {};
+    HttpResponse response = Answer(request);
+    EXPECT_EQ(response.status, 200) << method;
+    EXPECT_EQ(response.body, "ready\n");
+    readiness_ = {.is_ready = false, .text = "stopping"};
+    response = Answer(request);
+    EXPECT_EQ(response.status, 503) << method;
+    EXPECT_EQ(response.body, "stopping\n");
+    request.target = "/healthz";
+    EXPECT_EQ(Answer(request).status, 200) << method;
+  }
+}
+
 TEST_F(JsonFrontTest, LateRequestsAreRefusedAndHealthChecksAreNot) {
   HttpRequest late = PutItem("{}");
   late.is_late = true;

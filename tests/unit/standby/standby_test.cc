@@ -1,9 +1,12 @@
 #include "daemon/standby/standby.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "daemon/net/connection_ledger.h"
+#include "daemon/net/listening_socket.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/base/strings.h"
@@ -17,6 +20,16 @@ using test::RawHttpClient;
 using test::RawResponse;
 using testing::HasSubstr;
 
+// As zlib computes it, bit by bit.
+uint32_t Crc32(std::string_view bytes) {
+  uint32_t sum = 0xFFFFFFFF;
+  for (const char byte : bytes) {
+    sum ^= static_cast<uint8_t>(byte);
+    for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1) ^ (0xEDB88320 & (0 - (sum & 1)));
+  }
+  return ~sum;
+}
+
 class StandbyTest : public testing::Test {
  protected:
   std::unique_ptr<Standby> Start(bool forwards) {
@@ -24,6 +37,7 @@ class StandbyTest : public testing::Test {
     options.grpc_listen = options.http_listen = options.metrics_listen = "127.0.0.1:0";
     options.forwards = forwards;
     options.ledger = &ledger_;
+    options.problem_reasons = {"lease", "rights"};
     return Standby::Start(options).value();
   }
   static RawResponse Get(const std::string& address, const std::string& path) {
@@ -44,6 +58,7 @@ TEST_F(StandbyTest, RefusesRequestsAndNamesTheOwner) {
   EXPECT_EQ(answer.status, 503);
   EXPECT_EQ(answer.headers.count("x-armature-owner"), 0u);
   EXPECT_THAT(answer.body, HasSubstr("#ServiceUnavailable\""));
+  EXPECT_EQ(answer.headers["x-amz-crc32"], Cat(Crc32(answer.body)));
   standby->SetOwner("grpc=db1:7700 http=db1:7701");
   client.Send(Post("{}"));
   answer = client.Read();
@@ -60,6 +75,38 @@ TEST_F(StandbyTest, OperatorsSeeThatItLivesAndIsNotReady) {
   EXPECT_EQ(Get(standby->metrics_address(), "/readyz").status, 503);
   EXPECT_THAT(Get(standby->metrics_address(), "/metrics").body, HasSubstr("\narmature_standby 1\n"));
   EXPECT_EQ(Get(standby->metrics_address(), "/else").status, 404);
+}
+
+TEST_F(StandbyTest, LoadBalancersMayAskTheAddressOfClients) {
+  const auto standby = Start(/*forwards=*/false);
+  standby->SetOwner("http=db1:7701");
+  for (const std::string& address : {standby->http_address(), standby->metrics_address()}) {
+    EXPECT_EQ(Get(address, "/healthz").status, 200);
+    RawResponse ready = Get(address, "/readyz?from=balancer");
+    EXPECT_EQ(ready.status, 503);
+    EXPECT_EQ(ready.body, "standby\n");
+  }
+  // Other pages, and operations, are refused as before.
+  EXPECT_EQ(Get(standby->http_address(), "/metrics").status, 503);
+  RawHttpClient client(standby->http_address());
+  client.Send("POST /readyz HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}");
+  EXPECT_THAT(client.Read().body, HasSubstr("#ServiceUnavailable\""));
+}
+
+TEST_F(StandbyTest, TellsWhyItCouldNotTakeOver) {
+  const auto standby = Start(/*forwards=*/false);
+  EXPECT_THAT(Get(standby->metrics_address(), "/metrics").body,
+              HasSubstr("armature_standby_unfit{reason=\"lease\"} 0\narmature_standby_unfit{reason=\"rights\"} 0\n"));
+  standby->SetProblems({{"lease", "the lease is 2s here"}, {"clock", "the clock is ahead"}});
+  for (const std::string& address : {standby->http_address(), standby->metrics_address()}) {
+    const RawResponse ready = Get(address, "/readyz");
+    EXPECT_EQ(ready.status, 503);
+    EXPECT_EQ(ready.body, "standby, cannot take over: the lease is 2s here; the clock is ahead\n");
+  }
+  EXPECT_THAT(Get(standby->metrics_address(), "/metrics").body,
+              HasSubstr("armature_standby_unfit{reason=\"lease\"} 1\narmature_standby_unfit{reason=\"rights\"} 0\n"));
+  standby->SetProblems({});
+  EXPECT_EQ(Get(standby->metrics_address(), "/readyz").body, "standby\n");
 }
 
 TEST_F(StandbyTest, ForwardsBothFrontsToTheOwner) {
@@ -87,6 +134,20 @@ TEST_F(StandbyTest, ItsAddressesAreFreeAfterIt) {
   EXPECT_FALSE(Standby::Start(options).ok());
   standby.reset();
   EXPECT_TRUE(Standby::Start(options).ok());
+}
+
+TEST_F(StandbyTest, SeesAnAddressThatIsNotFree) {
+  auto standby = Start(/*forwards=*/false);
+  const std::string address = standby->http_address();
+  EXPECT_THAT(std::string(CheckFree(address).message()), HasSubstr(Cat("cannot listen on ", address)));
+  standby.reset();
+  EXPECT_TRUE(CheckFree(address).ok());
+  // Nothing listened: it is free still.
+  StandbyOptions options;
+  options.http_listen = address;
+  options.ledger = &ledger_;
+  EXPECT_TRUE(Standby::Start(options).ok());
+  EXPECT_FALSE(CheckFree("no address").ok());
 }
 
 }  // namespace armature::daemon::standby_test

@@ -1,10 +1,10 @@
 #include "tools/armature/inspect/inspection.h"
 
 #include "absl/strings/escaping.h"
-#include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/meta_keys.h"
+#include "storage/store/recovery.h"
 #include "tools/armature/data_place.h"
 #include "tools/armature/session.h"
 
@@ -139,14 +139,17 @@ uint64_t Tables::CursorOf(TableId table, IndexId index) const {
 }
 
 absl::StatusOr<std::unique_ptr<Inspection>> Inspection::Open(const std::string& data_dir) {
-  // The command reports the findings itself, so RocksDB logs nothing.
-  FLAGS_minloglevel = google::GLOG_FATAL;
   ARM_ASSIGN_OR_RETURN(std::unique_ptr<place::Place> place, OpenDataPlace(data_dir));
   absl::StatusOr<std::unique_ptr<store::Inspector>> store =
       store::Inspector::Open(place->volume(), place->data_dir(), store::Inspector::IfUnreadable::kReadFiles);
   if (!store.ok()) return UsageError(Sv(store.status().message()));
   auto inspection = std::unique_ptr<Inspection>(new Inspection(std::move(place), *std::move(store)));
   for (const std::string& problem : inspection->store().problems()) inspection->AddProblem(problem);
+  // RocksDB reads what there is of its log. The register tells what there should be.
+  const place::Place& opened = *inspection->place_;
+  const absl::StatusOr<std::vector<store::Damage>> log = store::FindLogDamage(opened.volume(), opened.data_dir());
+  if (!log.ok()) inspection->AddProblem(std::string(Sv(log.status().message())));
+  for (const store::Damage& each : log.value_or(std::vector<store::Damage>())) inspection->AddProblem(each.fault);
   return inspection;
 }
 
