@@ -100,7 +100,7 @@ class TransferTest : public testing::Test {
   }
   static StartExportRequest ExportOf(const std::string& table, const std::string& prefix = "a/b") {
     StartExportRequest request;
-    request.table_arn = table;
+    request.table_arn = model::TableArn(table);
     request.place.s3_bucket = "bucket";
     request.place.prefix = prefix;
     request.message = Cat(table, prefix);
