@@ -5,8 +5,8 @@ import signal
 
 # Lines of logs: of this project and of RocksDB by way of it, of librados.
 LOG_LINE = re.compile(r"^([IWEF]\d{4,8} |WARNING: Logging before|\d{4}-\d\d-\d\dT\S+ [0-9a-f]+ +-?\d+ )")
-# Files that are empty, or hold nothing: made anew without a word.
-WORTHLESS = ("LOCK", "armature.spare")
+# Files that are empty, or hold nothing that is not known otherwise: made anew without a word.
+WORTHLESS = ("LOCK", "armature.spare", "armature.place")
 
 
 def name_of(path):
