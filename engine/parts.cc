@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/time_histogram.h"
 #include "storage/model/table_name.h"
 
@@ -18,6 +19,7 @@ absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::stri
   if (!is_usable || pinned.table->descriptor.is_being_restored()) {
     return ResourceNotFoundError("Requested resource not found");
   }
+  ARM_RETURN_IF_ERROR(database.CheckWhole(*pinned.table));
   return pinned;
 }
 

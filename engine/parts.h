@@ -157,7 +157,7 @@ struct PinnedTable {
 int64_t NowNs(const Parts& parts);
 
 // Finds a table by name or ARN, which has passed model::CheckTableReference. Errors: ResourceNotFound for a table that
-// is missing, being created, or being deleted.
+// is missing, being created, or being deleted; DataLoss for one whose files are damaged.
 absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name_or_arn);
 
 // The same for operations on tables, which include those being created or deleted. Errors: TableNotFoundError.

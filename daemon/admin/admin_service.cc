@@ -134,7 +134,8 @@ absl::Status EchoBytes(const grpc::ByteBuffer& request, grpc::ByteBuffer* respon
   return absl::OkStatus();
 }
 
-std::string_view WhyWritesAreRefused(const store::DiskReport& disk) {
+std::string WhyWritesAreRefused(const store::DiskReport& disk) {
+  if (!disk.damage.empty()) return Cat(disk.damage, "; restore a backup, or see armature recover");
   if (disk.is_broken) return "a write has failed; the daemon must be restarted";
   if (disk.has_failed) return "a write has failed for want of space; writes go on when there is some";
   if (disk.has_no_descriptors) return "no file descriptors were left; writes go on when there are some";
@@ -145,7 +146,10 @@ std::string_view WhyWritesAreRefused(const store::DiskReport& disk) {
 // State of the storage engine, which explains slow writes.
 void FillStore(const store::Database& database, v1::GetServerInfoResponse* to) {
   const store::DatabaseStats stats = database.stats();
-  to->set_writes_refused_reason(std::string(WhyWritesAreRefused(stats.disk)));
+  to->set_writes_refused_reason(WhyWritesAreRefused(stats.disk));
+  for (const store::DamagedPart& part : database.damages()) {
+    to->add_damaged(Cat(store::NameOf(part), ": ", store::DamageText(part.damage)));
+  }
   to->set_disk_free_bytes(stats.disk.usage.free_bytes);
   to->set_disk_total_bytes(stats.disk.usage.total_bytes);
   to->set_disk_reserve_bytes(stats.disk.reserve_bytes);

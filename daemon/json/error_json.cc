@@ -61,6 +61,7 @@ constexpr ErrorRow kRows[] = {
     {Type::kUnrecognizedClient, Code::kUnauthenticated, 400, kService, kLower},
     {Type::kAccessDenied, Code::kPermissionDenied, 400, kService, kCapital},
     {Type::kServiceUnavailable, Code::kUnavailable, 503, kApi, kLower},
+    {Type::kDataLoss, Code::kDataLoss, 500, kApi, kLower},
     // The original protocol has no deadlines. Clients retry this error like any 503.
     {Type::kDeadlineExceeded, Code::kDeadlineExceeded, 503, kApi, kLower},
     {Type::kCancelled, Code::kCancelled, 503, kApi, kLower},

@@ -67,6 +67,8 @@ constexpr MetricDefinition kIndexes[] = {
 constexpr MetricDefinition kTables[] = {
     {"armature_table_items", kGauge, "table", "Exact number of items."},
     {"armature_table_bytes", kGauge, "table", "Sum of the item sizes as the API counts them."},
+    {"armature_table_damaged", kGauge, "table",
+     "Number of the table's parts, itself and its indexes, that are set apart because a file is damaged."},
     {"armature_hot_key_share", kGauge, "table, index, use",
      "Share of one partition key, the most used one, in the capacity units (throttled: in the requests) of all counted "
      "keys in the last ten minutes, at least; 0 to 1. Only for tables and global indexes with contributor insights. "

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -24,6 +25,7 @@
 #include "glog/logging.h"
 #include "prometheus/metric_family.h"
 #include "prometheus/text_serializer.h"
+#include "storage/base/strings.h"
 #include "storage/base/time_histogram.h"
 #include "storage/store/database.h"
 #include "storage/store/stream/stream_keeper.h"
@@ -270,7 +272,7 @@ void AddRequests(const MetricsSources& sources, MetricSet* set) {
   set->Add("armature_audit_lines_lost_total", sources.audit == nullptr ? 0 : sources.audit->lost_lines());
 }
 
-void AddTables(const store::CatalogSnapshot& catalog, MetricSet* set) {
+void AddTables(const store::CatalogSnapshot& catalog, const std::vector<store::DamagedPart>& damages, MetricSet* set) {
   const auto each_index = [&](std::string_view metric, auto value) {
     ForEachGlobalIndex(catalog, [&](const std::string& table, const store::Index& index) {
       set->Add(metric, value(index), {{"table", table}, {"index", index.descriptor.name}});
@@ -295,6 +297,12 @@ void AddTables(const store::CatalogSnapshot& catalog, MetricSet* set) {
     }
   };
   each_table("armature_table_items", [](const store::KeyspaceStats& stats) { return stats.items(); });
+  std::map<std::string, int> damaged;
+  for (const store::DamagedPart& part : damages) ++damaged[part.table];
+  for (const auto& [name, table] : catalog.tables()) {
+    const auto found = damaged.find(name);
+    set->Add("armature_table_damaged", found == damaged.end() ? 0.0 : found->second, {{"table", name}});
+  }
   each_table("armature_table_bytes", [](const store::KeyspaceStats& stats) { return stats.bytes(); });
 }
 
@@ -373,7 +381,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   AddRequests(sources, &set);
   const store::DatabaseStats database = sources.engine->database()->stats();
   AddCommits(database.committer, database.change_sequence, &set);
-  AddTables(*sources.engine->database()->catalog(), &set);
+  AddTables(*sources.engine->database()->catalog(), sources.engine->database()->damages(), &set);
   AddHotKeys(sources.engine->HotKeyShares(), &set);
   AddStreams(*sources.engine->database(), &set);
   set.Add("armature_column_families", uint64_t{database.column_families});
@@ -421,7 +429,12 @@ HttpResponse MetricsFront::Answer(const HttpRequest& request) const {
   if (!IsReadMethod(request)) return Text(405, "only GET\n");
   if (path == "/metrics") return Text(200, Collect(sources_, start_), "text/plain; version=0.0.4; charset=utf-8");
   if (path == "/healthz") return Text(200, "ok\n");
-  return ReadinessPage(sources_.readiness());
+  HttpResponse page = ReadinessPage(sources_.readiness());
+  // For operators only: names of tables. Another daemon would not help, so this one stays ready.
+  for (const store::DamagedPart& part : sources_.engine->database()->damages()) {
+    page.body += Cat("damaged: ", store::NameOf(part), "\n");
+  }
+  return page;
 }
 
 void MetricsFront::Handle(HttpRequest request, Done done) { std::move(done)(Answer(request)); }

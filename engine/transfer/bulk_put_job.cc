@@ -52,6 +52,8 @@ Outcome OutcomeOf(const absl::Status& status) {
       return Outcome::kTryAgain;
     case ApiErrorType::kResourceNotFound:
       return Outcome::kNoTable;
+    case ApiErrorType::kDataLoss:
+      return Outcome::kFault;
     default:
       return Outcome::kInvalid;
   }

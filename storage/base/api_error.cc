@@ -70,6 +70,7 @@ constexpr TypeRow kTypes[] = {
     {Type::kPointInTimeRecoveryUnavailable, Code::kFailedPrecondition, "PointInTimeRecoveryUnavailableException"},
     {Type::kImportNotFound, Code::kNotFound, "ImportNotFoundException"},
     {Type::kImportConflict, Code::kFailedPrecondition, "ImportConflictException"},
+    {Type::kDataLoss, Code::kDataLoss, "DataLoss"},
 };
 
 // Null for a value that is none.

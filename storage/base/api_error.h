@@ -58,9 +58,10 @@ enum class ApiErrorType : uint8_t {
   kPointInTimeRecoveryUnavailable,
   kImportNotFound,
   kImportConflict,
+  kDataLoss,
 };
 // The types are numbered from 1 to this one.
-inline constexpr ApiErrorType kLastApiErrorType = ApiErrorType::kImportConflict;
+inline constexpr ApiErrorType kLastApiErrorType = ApiErrorType::kDataLoss;
 
 // The exception's name on the wire, e.g. "ValidationException". Static storage.
 std::string_view ApiErrorName(ApiErrorType type);
@@ -151,6 +152,8 @@ inline absl::Status DuplicateItemError(std::string_view text) {
 inline absl::Status ServiceUnavailableError(std::string_view text) {
   return MakeApiError(ApiErrorType::kServiceUnavailable, text);
 }
+// Files of a table or an index are damaged, so it is set apart. The text names both.
+inline absl::Status DamagedError(std::string_view text) { return MakeApiError(ApiErrorType::kDataLoss, text); }
 inline absl::Status DeadlineExceededError(std::string_view text) {
   return MakeApiError(ApiErrorType::kDeadlineExceeded, text);
 }

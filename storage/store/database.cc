@@ -14,6 +14,7 @@
 #include "storage/base/strings.h"
 #include "storage/store/catalog/ddl_worker.h"
 #include "storage/store/commit/family_maker.h"
+#include "storage/store/damage_keeper.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/disk_space.h"
 #include "storage/store/files/no_wait_reads.h"
@@ -106,6 +107,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   if (!impl->directory->needs_epoch()) MarkPlace(impl->directory.get());
   ARM_RETURN_IF_ERROR(impl->directory->RaiseFormat());
   ARM_RETURN_IF_ERROR(impl->directory->NoteLogs());
+  ARM_RETURN_IF_ERROR(LoadDamages(impl->rocks.get()));
   ARM_ASSIGN_OR_RETURN(impl->tickets, OpenSequences(impl->rocks.get(), impl->directory.get(), options));
   ARM_ASSIGN_OR_RETURN(impl->streams, StreamLog::Open(impl->rocks.get(), impl->tickets.get(), options.streams.shards));
   impl->expiry = std::make_unique<ExpiryIndex>(impl->rocks.get());
@@ -150,6 +152,7 @@ absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_vi
                                         std::string* value) const {
   rocksdb::ColumnFamilyHandle* const handle = keyspace.family->handle();
   if (handle == nullptr) return GetResult::kMissing;
+  ARM_RETURN_IF_ERROR(CheckReadable(keyspace));
   rocksdb::PinnableSlice pinned(value);
   rocksdb::ReadOptions options;
   if (mode == ReadMode::kMemoryOnly) options.read_tier = rocksdb::kBlockCacheTier;
@@ -182,12 +185,15 @@ absl::StatusOr<GetResult> Database::GetCounter(const Keyspace& keyspace, std::st
 
 absl::StatusOr<RangeEnd> Database::ReadRange(const Keyspace& keyspace, const KeyRange& range, Direction direction,
                                              RowVisitor visit, ReadMode mode, SkipLimit* limit) const {
+  ARM_RETURN_IF_ERROR(CheckReadable(keyspace));
   return ReadRows(impl_->rocks.get(), *keyspace.family, {range, direction, mode, limit}, visit);
 }
 
 absl::StatusOr<RangeEnd> Database::ReadJoined(const Keyspace& index, const KeyRange& range, Direction direction,
                                               const Keyspace& rows, JoinVisitor* visitor, ReadMode mode,
                                               SkipLimit* limit) const {
+  ARM_RETURN_IF_ERROR(CheckReadable(index));
+  ARM_RETURN_IF_ERROR(CheckReadable(rows));
   return ReadJoinedRows(impl_->rocks.get(), *index.family, {range, direction, mode, limit}, *rows.family, visitor);
 }
 
@@ -224,17 +230,30 @@ absl::StatusOr<TokenSweep> Database::SweepExpiredTokens(int64_t now_ms, const st
 }
 
 std::optional<CommitEpoch> Database::Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms) {
+  if (absl::Status refused = CheckWritable(unit); !refused.ok()) {
+    std::move(done)(std::move(refused));
+    return std::nullopt;
+  }
   return impl_->families->Commit(std::move(unit), std::move(done), terms);
 }
 
 std::optional<CommitEpoch> Database::CommitAll(std::vector<WriteUnit> units, CommitCallback done,
                                                const CommitTerms& terms) {
+  for (const WriteUnit& unit : units) {
+    if (absl::Status refused = CheckWritable(unit); !refused.ok()) {
+      std::move(done)(std::move(refused));
+      return std::nullopt;
+    }
+  }
   return impl_->families->CommitAll(std::move(units), std::move(done), terms);
 }
 
 std::vector<std::optional<CommitEpoch>> Database::CommitEach(std::vector<Commitment> commitments) {
   if (commitments.empty()) return {};
-  return impl_->families->CommitEach(std::move(commitments));
+  if (!impl_->rocks->damages()->any()) return impl_->families->CommitEach(std::move(commitments));
+  std::vector<std::optional<CommitEpoch>> queued;
+  for (Commitment& each : commitments) queued.push_back(Commit(std::move(each.unit), std::move(each.done), each.terms));
+  return queued;
 }
 
 void Database::WhenDurable(CommitEpoch decided_on, size_t held_bytes, CommitCallback done) {

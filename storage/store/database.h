@@ -26,6 +26,7 @@
 #include "storage/store/commit/committer.h"
 #include "storage/store/commit/idempotency.h"
 #include "storage/store/commit/write_unit.h"
+#include "storage/store/damaged_families.h"
 #include "storage/store/disk_space.h"
 #include "storage/store/expiry/expiry_index.h"
 #include "storage/store/keyspace.h"
@@ -142,6 +143,16 @@ struct FileStats {
   uint64_t delayed_write_bytes_per_second = 0;
   uint64_t background_errors_total = 0;
 };
+
+// A table or an index with a damaged file, or, without a name, the streams or another part that tables share.
+struct DamagedPart {
+  std::string table;  // empty: a part that tables share
+  std::string index;  // empty: the table itself
+  FamilyDamage damage;
+};
+// "table Orders", "index by_date of table Orders", "the streams".
+std::string NameOf(const DamagedPart& part);
+DamagedPart PartOf(const std::vector<model::TableDescriptor>& tables, FamilyDamage damage);
 
 // The state of a database in numbers, for metrics and status reports.
 struct DatabaseStats {
@@ -260,6 +271,13 @@ class Database {
   absl::Status FinishRestore(TableId table);
   absl::Status AbandonRestore(TableId table);
 
+  // Damage that was found in table files while they were compacted. A damaged table is set apart, so that the others go
+  // on: its reads and writes fail. A damaged index fails its reads; if it is a global one, it may be deleted and added
+  // again.
+  std::vector<DamagedPart> damages() const;
+  // Errors: DataLoss in the words of the API, naming table and file, if files of the table are damaged.
+  absl::Status CheckWhole(const Table& table) const;
+
   // Ends all waits for global indexes, present and future, with `status`. Called before the server stops.
   void EndWaits(const absl::Status& status);
 
@@ -273,6 +291,10 @@ class Database {
   DiskReport disk_report() const;
 
  private:
+  // Errors: those of CheckWhole, for the rows or entries of a keyspace.
+  absl::Status CheckReadable(const Keyspace& keyspace) const;
+  absl::Status CheckWritable(const WriteUnit& unit) const;
+
   // Copies the database's files.
   friend class BackupRepository;
   RocksDb* rocks() const;

@@ -13,6 +13,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/thread_pool.h"
+#include "storage/store/damage_keeper.h"
 #include "storage/store/rocks_db.h"
 
 namespace armature::store {
@@ -106,10 +107,17 @@ void DiskSpace::SetFailed(Shortage shortage) {
                        "raise the limit of open files");
 }
 
-void DiskSpace::SetBroken(Broken reason) {
+void DiskSpace::SetBroken(Broken reason, std::string_view damage) {
   failures_.fetch_add(1, std::memory_order_relaxed);
+  if (!damage.empty()) {
+    const absl::MutexLock lock(&mutex_);
+    damage_ = std::string(damage);
+  }
   if (fault_.exchange(Fault::kBroken, std::memory_order_acq_rel) != Fault::kBroken) {
-    LOG(ERROR) << "store: writes are refused until the daemon is restarted";
+    LOG(ERROR) << (reason == Broken::kDamage
+                       ? "store: writes are refused, because files that all tables need are damaged; restore a backup, "
+                         "or see armature recover"
+                       : "store: writes are refused until the daemon is restarted");
   }
   const bool is_told = reason == Broken::kWrite && !was_told_.exchange(true, std::memory_order_acq_rel);
   if (is_told && on_broken_ != nullptr) on_broken_();
@@ -131,6 +139,7 @@ DiskReport DiskSpace::report() const {
           .has_failed = fault == Fault::kNoSpace,
           .has_no_descriptors = fault == Fault::kNoDescriptors,
           .is_broken = fault == Fault::kBroken,
+          .damage = fault == Fault::kBroken ? damage_ : std::string(),
           .refused_total = refused_.load(std::memory_order_relaxed),
           .failures_total = failures_.load(std::memory_order_relaxed),
           .resumes_total = resumes_.load(std::memory_order_relaxed)};
@@ -175,6 +184,7 @@ void DiskGuard::RunOnce() {
   space_->Look();
   db_->KeepResumable();
   db_->FlushIdle(MonotonicNs());
+  KeepDamages(db_);
   if (!space_->has_failed() || !HasRoomToResume()) return;
   const absl::Status resumed = db_->Resume();
   if (!resumed.ok()) {

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
@@ -31,6 +33,7 @@ struct DiskReport {
   bool has_failed = false;          // a write failed for lack of space, and the engine has not been resumed
   bool has_no_descriptors = false;  // the same for lack of file descriptors
   bool is_broken = false;           // only a restart helps
+  std::string damage;               // the damage of files that broke it, if it was damage
 
   bool is_read_only() const { return is_low || has_failed || has_no_descriptors || is_broken; }
   uint64_t refused_total = 0;
@@ -66,7 +69,8 @@ class DiskSpace {
   // kDamage: files are damaged, and will be so after a restart.
   enum class Broken : uint8_t { kWrite, kDamage };
   void SetFailed(Shortage shortage);
-  void SetBroken(Broken reason);
+  // `damage` is shown to operators.
+  void SetBroken(Broken reason, std::string_view damage = {});
   // The engine accepts writes again.
   void SetResumed();
   bool has_failed() const { return IsShortage(fault_.load(std::memory_order_acquire)); }
@@ -91,6 +95,7 @@ class DiskSpace {
   std::atomic<uint64_t> resumes_ = 0;
   mutable absl::Mutex mutex_;
   DiskUsage usage_ ABSL_GUARDED_BY(mutex_);
+  std::string damage_ ABSL_GUARDED_BY(mutex_);
   uint64_t reserve_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -14,6 +14,8 @@
 #include "storage/base/strings.h"
 #include "storage/codec/key_codec.h"
 #include "storage/store/catalog/catalog_record.h"
+#include "storage/store/damage_keeper.h"
+#include "storage/store/files/volume.h"
 #include "storage/store/log/sequence_epoch.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/options.h"
@@ -174,7 +176,7 @@ MetaKind KindOf(std::string_view key, std::string_view* rest) {
       {kTablePrefix, MetaKind::kTable},         {kCursorPrefix, MetaKind::kCursor}, {kBuildPrefix, MetaKind::kBuild},
       {kTokenTimePrefix, MetaKind::kTokenTime}, {kTokenPrefix, MetaKind::kToken},   {kStatsPrefix, MetaKind::kStats},
       {kSegmentPrefix, MetaKind::kSegment},     {kStreamPrefix, MetaKind::kStream}, {kExpiryPrefix, MetaKind::kExpiry},
-      {kTransferPrefix, MetaKind::kTransfer}};
+      {kTransferPrefix, MetaKind::kTransfer},   {kDamagedPrefix, MetaKind::kDamage}};
   for (const auto& [prefix, kind] : kPrefixes) {
     if (!key.starts_with(prefix)) continue;
     *rest = key.substr(prefix.size());
@@ -228,6 +230,7 @@ absl::Status ParseKey(std::string_view rest, MetaRecord* record) {
     case MetaKind::kToken:
     case MetaKind::kTransfer:
     case MetaKind::kStats:
+    case MetaKind::kDamage:
       record->name = std::string(rest);
       return absl::OkStatus();
     case MetaKind::kUnknown:
@@ -300,6 +303,10 @@ absl::Status ParseValue(std::string_view value, MetaRecord* record) {
       record->begin_ms = static_cast<uint64_t>(begun_ms);
       return absl::OkStatus();
     }
+    case MetaKind::kDamage:
+      record->damage.family = record->name;
+      return ParseDamageRecord(value, &record->damage) ? absl::OkStatus()
+                                                       : DataLossError("damage record: expected version 1");
     case MetaKind::kUnknown:
       break;
   }
@@ -438,6 +445,23 @@ std::vector<FamilyFiles> Inspector::Families() const {
     families.push_back(std::move(family));
   }
   return families;
+}
+
+std::vector<FamilyDamage> Inspector::CheckFiles() const {
+  std::vector<FamilyDamage> damages;
+  if (rocks_ == nullptr) return damages;
+  for (const auto& [name, handle] : rocks_->open.families) {
+    rocksdb::ColumnFamilyMetaData facts;
+    rocks_->open.db->GetColumnFamilyMetaData(handle, &facts);
+    for (const rocksdb::LevelMetaData& level : facts.levels) {
+      for (const rocksdb::SstFileMetaData& file : level.files) {
+        const std::string file_name(NameIn(file.name));
+        const absl::Status checked = CheckTableFile(rocks_->env.get(), Cat(file.db_path, "/", file_name));
+        if (!checked.ok()) damages.push_back({name, file_name, 0, std::string(Sv(checked.message()))});
+      }
+    }
+  }
+  return damages;
 }
 
 bool Inspector::HasFamily(std::string_view name) const {

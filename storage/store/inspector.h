@@ -17,6 +17,7 @@
 #include "storage/model/table_descriptor.h"
 #include "storage/store/catalog/catalog_record.h"
 #include "storage/store/commit/idempotency.h"
+#include "storage/store/damaged_families.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/database.h"
 #include "storage/store/expiry/expiry_index.h"
@@ -79,6 +80,9 @@ class Inspector {
   std::vector<FamilyFiles> Families() const;
   bool HasFamily(std::string_view name) const;
 
+  // Reads all table files and compares their checksums. Returns the damaged ones.
+  std::vector<FamilyDamage> CheckFiles() const;
+
   // Calls `visit(key, value)` for the rows of `range` in the family, in order, until the visitor returns kStop or the
   // range ends. Unreadable rows are reported to `on_gap` and skipped. Errors: NotFound if there is no such family.
   absl::StatusOr<RangeEnd> ForEachRow(std::string_view family, const KeyRange& range, RowVisitor visit,
@@ -121,7 +125,8 @@ enum class MetaKind : uint8_t {
   kExpiry,
   kTransfer,
   kEpoch,
-  kLast = kEpoch
+  kDamage,
+  kLast = kDamage
 };
 
 struct MetaRecord {
@@ -135,7 +140,7 @@ struct MetaRecord {
   IndexId index;           // kCursor, kBuild
   StreamId stream;         // kStream
   SegmentId segment;       // kSegment
-  std::string name;        // kStats: the column family; kToken, kTokenTime: the token; kTransfer: the ARN
+  std::string name;        // kStats, kDamage: the column family; kToken, kTokenTime: the token; kTransfer: the ARN
   int64_t expires_ms = 0;  // kTokenTime: since the epoch
 
   // From the value.
@@ -147,6 +152,7 @@ struct MetaRecord {
   model::StreamDescriptor stream_descriptor;  // kStream
   ExpiryState expiry;                         // kExpiry
   model::TransferRecord transfer;             // kTransfer
+  FamilyDamage damage;                        // kDamage
   uint64_t begin_ms = 0;                      // kSegment, whose first sequence is `number`; kEpoch
 };
 

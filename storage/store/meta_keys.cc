@@ -70,6 +70,8 @@ int64_t ExpiryOfTimeKey(std::string_view key) {
   return static_cast<int64_t>(ParseBigEndian<uint64_t>(time).value_or(0));
 }
 
+std::string DamagedKey(std::string_view family_name) { return Cat(kDamagedPrefix, family_name); }
+
 std::string TransferKey(std::string_view arn) { return Cat(kTransferPrefix, arn); }
 
 std::string StreamKey(StreamId stream) { return Cat(kStreamPrefix, EncodeU32(stream.value())); }

@@ -27,6 +27,9 @@ inline constexpr std::string_view kNextIdKey = "next_id";
 inline constexpr std::string_view kSequenceKey = "sequence";
 // meta: the present epoch of change sequences; see log/sequence_epoch.h.
 inline constexpr std::string_view kEpochKey = "epoch";
+// meta: the damage of a column family, by the family's name.
+inline constexpr std::string_view kDamagedPrefix = "damaged/";
+std::string DamagedKey(std::string_view family_name);
 // meta: descriptor of a table. Prefix of all descriptors: "table/".
 inline constexpr std::string_view kTablePrefix = "table/";
 std::string TableKey(TableId table);

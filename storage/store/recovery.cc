@@ -213,6 +213,39 @@ absl::StatusOr<std::vector<Damage>> FindDamage(Volume* volume, const std::string
   return damage;
 }
 
+namespace {
+
+std::string AdviceFor(const DamagedPart& part) {
+  if (part.damage.family == kMetaFamily) return "restore a backup: the file belongs to the catalog";
+  if (!part.index.empty() && part.damage.family.starts_with('g'))
+    return "rebuild it (armature index rebuild), or delete the index and add it again";
+  if (part.damage.family == kStreamFamily) return "none is needed: records are removed after a day";
+  return "restore the table from a backup";
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<DamagedFile>> FindDamagedFiles(Volume* volume, const std::string& data_dir) {
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspector> inspector, Inspector::Open(volume, data_dir));
+  std::vector<DamagedFile> files;
+  std::vector<FamilyDamage> damages = inspector->CheckFiles();
+  if (damages.empty()) return files;
+  std::vector<model::TableDescriptor> tables;
+  const auto read = [&tables](std::string_view key, std::string_view value) {
+    MetaRecord record = ParseMetaRecord(key, value);
+    if (record.kind == MetaKind::kTable && record.status.ok()) tables.push_back(std::move(record.descriptor));
+    return RowVerdict::kContinue;
+  };
+  if (inspector->HasFamily(kMetaFamily)) {
+    ARM_RETURN_IF_ERROR(inspector->ForEachRow(kMetaFamily, {}, read, [](const ReadGap&) {}).status());
+  }
+  for (FamilyDamage& damage : damages) {
+    const DamagedPart part = PartOf(tables, std::move(damage));
+    files.push_back({NameOf(part), DamageText(part.damage), AdviceFor(part)});
+  }
+  return files;
+}
+
 absl::Status AcceptLosses(Volume* volume, const std::string& data_dir, const std::vector<Damage>& accepted) {
   ARM_RETURN_IF_ERROR(CheckHoldsDatabase(volume, data_dir));
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<DataDirectory> directory, DataDirectory::Open(volume, data_dir));

@@ -25,6 +25,16 @@ absl::StatusOr<std::vector<Damage>> FindDamage(Volume* volume, const std::string
 // The part of it that is in the log, and in its register. Changes nothing. Errors: Unavailable.
 absl::StatusOr<std::vector<Damage>> FindLogDamage(Volume* volume, const std::string& data_dir);
 
+// Damaged table files, by reading all of them. They stop no start: the daemon serves the rows that it can read, until a
+// compaction meets the damage and sets the table or the index apart.
+struct DamagedFile {
+  std::string name;  // of the table, the index, or what tables share
+  std::string text;  // file and reason
+  std::string advice;
+};
+// Changes nothing. Errors: those of FindDamage.
+absl::StatusOr<std::vector<DamagedFile>> FindDamagedFiles(Volume* volume, const std::string& data_dir);
+
 // Makes a start possible without what `accepted` names: writes a lost CURRENT anew, forgets missing log files, skips
 // damaged records of the log, and drops the accepted column families, and those without rows that belong to no table.
 // Rows and indexes may differ afterwards. Only then can further column families be known to belong to no table: see

@@ -127,7 +127,7 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   db_options.env = env_.get();
   db_options.statistics = statistics_;
   db_options.write_buffer_manager = memtables_;
-  db_options.listeners.push_back(MakeErrorListener(&space_));
+  db_options.listeners.push_back(MakeErrorListener(&space_, &damages_));
   db_options.listeners.push_back(MakePriorityListener());
   db_options.create_if_missing = if_missing == IfMissing::kCreate;
   if (logs_.are_whole) db_options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
@@ -325,6 +325,7 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
       --made_;
       SetMemtableBudget();
       dead_ranges_.Forget(handle->GetID());
+      damages_.Remove(handle->GetName());
     }
     static_cast<void>(db_->DestroyColumnFamilyHandle(handle));
   }

@@ -18,6 +18,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/write_batch.h"
+#include "storage/store/damaged_families.h"
 #include "storage/store/dead_ranges.h"
 #include "storage/store/disk_space.h"
 #include "storage/store/keyspace.h"
@@ -84,6 +85,7 @@ class RocksDb {
   // Where reads of tables, of indexes and of meta are registered; see read_horizon.h.
   ReadHorizon* horizon() { return &horizon_; }
   DeadRanges* dead_ranges() { return &dead_ranges_; }
+  DamagedFamilies* damages() { return &damages_; }
 
   // Returns the family called `name` if it is made, else null.
   ColumnFamily* Find(std::string_view name);
@@ -171,6 +173,7 @@ class RocksDb {
 
   const DatabaseOptions options_;
   DiskSpace space_;
+  DamagedFamilies damages_;
   const CheckedLogs logs_;
   SpareFile spare_;  // used by the open, then by the thread of KeepResumable
   LogFiles log_files_;

@@ -5,22 +5,29 @@
 #include <cstdio>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "glog/logging.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/file_system.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
 #include "rocksdb/utilities/table_properties_collectors.h"
+#include "storage/base/strings.h"
+#include "storage/store/damaged_families.h"
 #include "storage/store/disk_space.h"
 #include "storage/store/files/file_error.h"
+#include "storage/store/files/volume.h"
 #include "storage/store/identity_file.h"
 #include "storage/store/log_files.h"
 #include "storage/store/meta_keys.h"
+#include "storage/store/rocks_status.h"
 
 namespace armature::store {
 namespace {
@@ -73,6 +80,9 @@ rocksdb::BlockBasedTableOptions MakeTableOptions(const std::shared_ptr<rocksdb::
   return table;
 }
 
+// RocksDB's own, which holds the memtable mark.
+constexpr std::string_view kDefaultFamily = "default";
+
 // In RocksDB's warning that a flush has read another number of entries than were inserted into its memtables.
 constexpr std::string_view kFewerRead = " entries in memtables, but read ";
 
@@ -110,9 +120,28 @@ class LogWriter final : public rocksdb::Logger {
 
 class ErrorListener final : public rocksdb::EventListener {
  public:
-  explicit ErrorListener(DiskSpace* space) : space_(space) {}
+  ErrorListener(DiskSpace* space, DamagedFamilies* damages) : space_(space), damages_(damages) {}
 
+  // Called by the thread that reports the error of the compaction next.
+  void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& job) override {
+    failed_.reset();
+    if (!job.status.ok()) failed_.emplace(FailedCompaction{job.cf_name, job.input_files});
+  }
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
+    if (reason == rocksdb::BackgroundErrorReason::kCompaction && failed_.has_value()) {
+      const std::optional<FamilyDamage> damage = DamageOf(*std::exchange(failed_, std::nullopt), *status);
+      // A compaction that failed has changed nothing.
+      if (damage.has_value() && damage->family != kMetaFamily && damage->family != kDefaultFamily) {
+        if (damages_->Add(*damage)) {
+          LOG(ERROR) << "store: a table file is damaged, its column family is set apart family=" << damage->family
+                     << " " << DamageText(*damage);
+        }
+        *status = rocksdb::Status::OK();
+        return;
+      }
+      if (damage.has_value())
+        return space_->SetBroken(DiskSpace::Broken::kDamage, Cat("the catalog is damaged: ", DamageText(*damage)));
+    }
     LOG(ERROR) << "store: background error status=" << status->ToString();
     using Severity = rocksdb::Status::Severity;
     // A new log file could not be created for lack of space or descriptors. The old log is intact.
@@ -120,7 +149,9 @@ class ErrorListener final : public rocksdb::EventListener {
       *status = rocksdb::Status(*status, Severity::kHardError);
     }
     if (status->severity() >= Severity::kFatalError) {
-      space_->SetBroken(status->IsCorruption() ? DiskSpace::Broken::kDamage : DiskSpace::Broken::kWrite);
+      const bool is_damage = status->IsCorruption();
+      space_->SetBroken(is_damage ? DiskSpace::Broken::kDamage : DiskSpace::Broken::kWrite,
+                        is_damage ? TextOf(*status) : std::string());
     } else if (status->severity() == Severity::kHardError && status->IsNoSpace()) {
       // RocksDB recovers from soft errors, such as those of a compaction, by itself.
       space_->SetFailed(IsAboutDescriptors(status->ToString()) ? Shortage::kDescriptors : Shortage::kSpace);
@@ -131,8 +162,33 @@ class ErrorListener final : public rocksdb::EventListener {
   }
 
  private:
+  struct FailedCompaction {
+    std::string family;
+    std::vector<std::string> inputs;  // paths
+  };
+
+  // The damage of a file that the compaction has read. Nullopt: it failed for another reason.
+  static std::optional<FamilyDamage> DamageOf(const FailedCompaction& failed, const rocksdb::Status& status) {
+    const std::string reason = TextOf(status);
+    FamilyDamage damage{failed.family, "", absl::ToUnixMillis(absl::Now()), reason};
+    for (const std::string& path : failed.inputs) {
+      const std::string name(NameIn(path));
+      if (reason.find(name) != std::string::npos) damage.file = name;
+    }
+    // A block that the disk cannot read, a file that is gone.
+    const bool is_unreadable =
+        (status.IsIOError() || status.IsPathNotFound()) && !status.IsNoSpace() && !damage.file.empty();
+    if (!status.IsCorruption() && !is_unreadable) return std::nullopt;
+    if (damage.file.empty() && failed.inputs.size() == 1) damage.file = std::string(NameIn(failed.inputs.front()));
+    return damage;
+  }
+
+  static thread_local std::optional<FailedCompaction> failed_;
   DiskSpace* const space_;
+  DamagedFamilies* const damages_;
 };
+
+thread_local std::optional<ErrorListener::FailedCompaction> ErrorListener::failed_;
 
 using rocksdb::FileOptions;
 using rocksdb::IODebugContext;
@@ -319,8 +375,8 @@ rocksdb::ColumnFamilyOptions MakeRangeFamilyOptions(const DatabaseOptions& optio
 
 std::shared_ptr<rocksdb::Logger> MakeRocksLogger() { return std::make_shared<LogWriter>(); }
 
-std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space) {
-  return std::make_shared<ErrorListener>(space);
+std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space, DamagedFamilies* damages) {
+  return std::make_shared<ErrorListener>(space, damages);
 }
 
 std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv(Volume* volume, std::string current) {

@@ -19,6 +19,7 @@
 
 namespace armature::store {
 
+class DamagedFamilies;
 class DiskSpace;
 
 // With the files of `options.volume`.
@@ -47,7 +48,8 @@ std::shared_ptr<rocksdb::Logger> MakeRocksLogger();
 
 // Logs background errors and reports those that stop writes to `space`, which outlives the listener. Disables RocksDB's
 // automatic recovery, which continues with the failed log file; see RocksDb::Resume.
-std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space);
+// A damaged table file that a compaction meets is added to `damages`, and stops writes only if it is one of `meta`.
+std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space, DamagedFamilies* damages);
 
 // The files of `volume`, which cannot be changed: refuses to create, write, rename, link and remove files and
 // directories. `current`, if not empty, is shown instead of the content of CURRENT, and some text instead of that of

@@ -320,6 +320,63 @@ class SalvageTest(unittest.TestCase):
         self.assertLessEqual(set(range(1, self.ROWS, 2)), found, "what is in the log is there")
         self.assertGreater(len(found), self.ROWS // 2)
 
+    def recover(self):
+        return subprocess.run([PATHS.armature, "recover", str(self.data)], capture_output=True, text=True, timeout=WAIT_S,
+                              stdin=subprocess.DEVNULL, check=False)
+
+    def test_a_damaged_file_of_rows_is_found(self):
+        whole = self.recover()
+        self.assertEqual((whole.returncode, json.loads(whole.stdout)["Damage"]), (0, []), whole.stderr)
+        path = self.file("*.sst")
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+        found = self.recover()
+        self.assertNotEqual(found.returncode, 0)
+        document = json.loads(found.stdout)
+        [damage] = document["Damage"]
+        self.assertIn("table Things", damage["Fault"])
+        self.assertIn(path.name, damage["Fault"])
+        self.assertIn("--salvage", found.stderr)
+        self.assertLess(document["Tables"][0]["ReadableRows"], self.ROWS - 1)
+
+    def test_a_salvage_of_nothing_fails(self):
+        shutil.rmtree(self.data)
+        with Daemon(PATHS.armatured, data_dir=self.data) as daemon:
+            self.assertEqual(daemon.stop(), 0)
+        self.assertIn("nothing was salvaged", self.salvage(code=5))
+
+    def test_a_damaged_table_is_set_apart_and_the_others_go_on(self):
+        path = self.file("*.sst")
+        content = bytearray(path.read_bytes())
+        content[100] ^= 1
+        path.write_bytes(content)
+        # Each start writes the rows of the log to a file of its own, until there are enough for a compaction.
+        for start in range(12):
+            with Daemon(PATHS.armatured, data_dir=self.data) as daemon:
+                if start == 0:
+                    daemon.create_table("Other")
+                shown = subprocess.run([PATHS.armature, "--endpoint", daemon.grpc, "status", "--output", "json"],
+                                       capture_output=True, text=True, timeout=WAIT_S, check=True)
+                damaged = json.loads(shown.stdout)["Server"].get("Damaged", [])
+                if not damaged:
+                    daemon.json_call("PutItem", TableName="Things", Item={**self.key(self.ROWS + start), "v": {"S": "v"}})
+                else:
+                    for operation, members in (("Scan", {}), ("GetItem", {"Key": self.key(1)}), ("PutItem", {"Item": self.key(1)})):
+                        status, answer = daemon.json_call(operation, TableName="Things", **members)
+                        self.assertEqual(status, 500, answer)
+                        self.assertIn("DataLoss", answer["__type"])
+                        self.assertIn("table Things", answer["message"])
+                        self.assertIn(path.name, answer["message"])
+                    self.assertIn(path.name, damaged[0])
+                self.assertEqual(daemon.json_call("PutItem", TableName="Other", Item={"id": {"S": str(start)}})[0], 200)
+                self.assertEqual(daemon.json_call("Scan", TableName="Other")[1]["Count"], start + 1)
+                self.assertEqual(daemon.stop(), 0)
+            if damaged and start > 0:
+                break
+        else:
+            self.fail("no compaction met the damage")
+
     def test_a_lost_file_of_rows_loses_only_its_rows(self):
         self.file("*.sst").unlink()
         self.salvage()

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,15 +22,25 @@ struct RecoverOptions {
   std::string salvage_to;  // empty: the directory itself is made to start
 };
 
-// Prints the damage and, unless it is accepted already, the numbers of rows that can be read. Counting reads all data.
-absl::Status PrintDamage(const Session& session, const place::Place& place, const std::vector<store::Damage>& damage) {
+Json ToJson(const std::vector<store::DamagedFile>& files) {
   Json records = Json::array();
+  for (const store::DamagedFile& file : files) {
+    records.push_back(
+        {{"Fault", Cat(file.name, ": ", file.text)}, {"Loss", Cat("what cannot be read; ", file.advice)}});
+  }
+  return records;
+}
+
+// Prints the damage and, unless it is accepted already, the numbers of rows that can be read. Counting reads all data.
+absl::Status PrintDamage(const Session& session, const place::Place& place, const std::vector<store::Damage>& damage,
+                         const std::vector<store::DamagedFile>& files) {
+  Json records = ToJson(files);
   for (const store::Damage& each : damage) {
     records.push_back({{"Fault", each.fault}, {"Loss", each.loss.empty() ? "not recoverable" : each.loss}});
   }
   Json document = {{"Damage", records}};
   Json tables = Json::array();
-  if (!damage.empty() && !session.is_confirmed()) {
+  if (!records.empty() && !session.is_confirmed()) {
     ARM_ASSIGN_OR_RETURN(const store::ReadableRows rows, store::CountReadableRows(place.volume(), place.data_dir()));
     for (const store::ReadableTable& table : rows.tables) {
       tables.push_back({{"TableName", table.name},
@@ -42,7 +53,7 @@ absl::Status PrintDamage(const Session& session, const place::Place& place, cons
     document["ChangeSequence"] = rows.change_sequence;
   }
   session.Print(document, [&] {
-    if (records.empty()) return std::string("nothing stops a start\n");
+    if (records.empty()) return std::string("nothing stops a start, and no table file is damaged\n");
     std::string text = RecordsTable(records, {"Fault", "Loss"});
     if (!tables.empty()) {
       text += "\n" + RecordsTable(tables, {"TableName", "Rows", "ReadableRows", "UnreadablePlaces", "DamagedIndexes"});
@@ -115,6 +126,15 @@ absl::Status SalvageTo(const Session& session, const RecoverOptions& options) {
   ARM_RETURN_IF_ERROR(report.status());
   ARM_ASSIGN_OR_RETURN(const int64_t repaired, RepairIndexes(options.salvage_to, report->tables));
   PrintSalvaged(session, *report, repaired);
+  int64_t rows = 0;
+  for (const store::SalvagedTable& table : report->tables) rows += table.rows;
+  const bool is_lossy = !report->problems.empty() || !report->lost.empty() ||
+                        std::any_of(report->tables.begin(), report->tables.end(),
+                                    [](const store::SalvagedTable& table) { return table.gaps > 0; });
+  if (report->tables.empty() || (rows == 0 && is_lossy)) {
+    return InputError(Cat("nothing was salvaged of ", options.data_dir, ": ",
+                          report->tables.empty() ? "it has no table that can be read" : "no row can be read"));
+  }
   return absl::OkStatus();
 }
 
@@ -122,12 +142,21 @@ absl::Status Recover(const Session& session, const RecoverOptions& options) {
   RaiseDescriptorLimit();
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<place::Place> place, OpenDataPlace(options.data_dir));
   ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> damage, store::FindDamage(place->volume(), place->data_dir()));
+  ARM_ASSIGN_OR_RETURN(const std::vector<store::DamagedFile> files,
+                       store::FindDamagedFiles(place->volume(), place->data_dir()));
   if (!options.salvage_to.empty()) {
     for (const store::Damage& each : damage) session.progress() << "damage: " << each.fault << '\n';
+    for (const store::DamagedFile& file : files)
+      session.progress() << "damage: " << file.name << ": " << file.text << '\n';
     return SalvageTo(session, options);
   }
-  ARM_RETURN_IF_ERROR(PrintDamage(session, *place, damage));
-  if (damage.empty()) return absl::OkStatus();
+  ARM_RETURN_IF_ERROR(PrintDamage(session, *place, damage, files));
+  if (damage.empty() && files.empty()) return absl::OkStatus();
+  if (damage.empty()) {
+    return InputError(Cat(files.front().name, ": ", files.front().text,
+                          ": nothing stops a start, but rows cannot be read: ", files.front().advice,
+                          ", or copy what can be read with armature recover ", options.data_dir, " --salvage NEWDIR"));
+  }
   for (const store::Damage& each : damage) {
     if (each.loss.empty()) {
       if (place::IsRados(options.data_dir)) return InputError(Cat(each.fault, ": restore a backup"));
@@ -159,8 +188,9 @@ void AddRecoverCommand(CLI::App& app, Action* action) {
       .add_option("--salvage", options.salvage_to, "Copy what can be read to this new directory; change nothing else")
       ->type_name("NEWDIR");
   recover.footer(
-      "Shows the damage that stops a start, what accepting it loses, and how many rows of each table can be read and\n"
-      "salvaged; Rows is the number that the table should have. With --yes, or after a question, accepts it:\n"
+      "Shows the damage that stops a start, what accepting it loses, damaged files of tables, for which it reads all\n"
+      "files, and how many rows of each table can be read and salvaged; Rows is the number that the table should have. "
+      "With --yes, or after a question, accepts it:\n"
       "missing log files are forgotten, damaged records of the log are skipped, column families without a table are\n"
       "dropped. Copy the directory before. Rows and indexes may differ afterwards: run armature verify --repair.\n\n"
       "With --salvage, copies the rows that can be read, also past damaged files, a damaged manifest and damage in "

@@ -80,6 +80,7 @@ std::string ServerLines(const admin::v1::GetServerInfoResponse& server) {
   lines += Cat("writes  ", trouble.empty() ? "ok" : trouble, ", ",
                WithCommas(static_cast<int64_t>(server.commit_queue_units())), " waiting, held back ",
                Sv(absl::FormatDuration(absl::Milliseconds(server.stall_ms_total()))), " in all\n");
+  for (const std::string& damaged : server.damaged()) lines += Cat("DAMAGED ", damaged, "\n");
   if (server.stream_count() > 0) {
     lines += Cat("streams ", server.stream_count(), ", ", ShowBytes(server.stream_bytes()), " of records, limit ",
                  ShowBytes(server.stream_max_bytes()),

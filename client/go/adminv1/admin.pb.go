@@ -428,8 +428,11 @@ type GetServerInfoResponse struct {
 	// indexes beyond the limit are refused.
 	ColumnFamiliesNeeded uint64 `protobuf:"varint,34,opt,name=column_families_needed,json=columnFamiliesNeeded,proto3" json:"column_families_needed,omitempty"`
 	ColumnFamiliesMax    uint64 `protobuf:"varint,35,opt,name=column_families_max,json=columnFamiliesMax,proto3" json:"column_families_max,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Tables and indexes whose files are damaged, with file and reason, one line each. A damaged table is set apart: its
+	// reads and writes fail, and the others go on. A damaged index fails its reads.
+	Damaged       []string `protobuf:"bytes,36,rep,name=damaged,proto3" json:"damaged,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetServerInfoResponse) Reset() {
@@ -642,6 +645,13 @@ func (x *GetServerInfoResponse) GetColumnFamiliesMax() uint64 {
 		return x.ColumnFamiliesMax
 	}
 	return 0
+}
+
+func (x *GetServerInfoResponse) GetDamaged() []string {
+	if x != nil {
+		return x.Damaged
+	}
+	return nil
 }
 
 // A local index is written together with its table: it has no backlog, and its sequences are 0.
@@ -2727,7 +2737,7 @@ var File_armature_admin_v1_admin_proto protoreflect.FileDescriptor
 const file_armature_admin_v1_admin_proto_rawDesc = "" +
 	"\n" +
 	"\x1darmature/admin/v1/admin.proto\x12\x11armature.admin.v1\x1a\x1carmature/api/v1/tables.proto\x1a\x1barmature/api/v1/types.proto\"\x16\n" +
-	"\x14GetServerInfoRequest\"\xd9\b\n" +
+	"\x14GetServerInfoRequest\"\xf3\b\n" +
 	"\x15GetServerInfoResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x12\"\n" +
@@ -2756,7 +2766,8 @@ const file_armature_admin_v1_admin_proto_rawDesc = "" +
 	"\x10stream_max_bytes\x18  \x01(\x04R\x0estreamMaxBytes\x12A\n" +
 	"\x1dstream_segments_trimmed_early\x18! \x01(\x04R\x1astreamSegmentsTrimmedEarly\x124\n" +
 	"\x16column_families_needed\x18\" \x01(\x04R\x14columnFamiliesNeeded\x12.\n" +
-	"\x13column_families_max\x18# \x01(\x04R\x11columnFamiliesMax\"\x81\x04\n" +
+	"\x13column_families_max\x18# \x01(\x04R\x11columnFamiliesMax\x12\x18\n" +
+	"\adamaged\x18$ \x03(\tR\adamaged\"\x81\x04\n" +
 	"\vIndexStatus\x12\x1d\n" +
 	"\n" +
 	"table_name\x18\x01 \x01(\tR\ttableName\x12\x1d\n" +

@@ -395,7 +395,10 @@ absl::Status Catalog::Remove(const std::vector<TableDescriptor>& tables) {
   for (const TableDescriptor& table : tables) {
     batch.Delete(meta, TableKey(table.id));
     for (const IndexDescriptor& index : table.global_indexes) batch.Delete(meta, CursorKey(table.id, index.id));
-    for (const std::string& family : FamilyNames(table)) batch.Delete(meta, StatsKey(family));
+    for (const std::string& family : FamilyNames(table)) {
+      batch.Delete(meta, StatsKey(family));
+      if (db_->damages()->any()) batch.Delete(meta, DamagedKey(family));
+    }
     batch.Delete(meta, ExpiryStateKey(table.id));
     batch.DeleteRange(db_->expiry()->handle(), ExpiryGenerationKey(table.id, 0),
                       ExpiryGenerationKey(TableId(table.id.value() + 1), 0));

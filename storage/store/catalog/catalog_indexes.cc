@@ -219,6 +219,7 @@ absl::Status Catalog::RemoveIndex(TableId table_id, IndexId index_id) {
   batch.Delete(meta, CursorKey(table_id, index_id));
   batch.Delete(meta, BuildKey(table_id, index_id));
   batch.Delete(meta, StatsKey(GlobalIndexFamilyName(table_id, index_id)));
+  batch.Delete(meta, DamagedKey(GlobalIndexFamilyName(table_id, index_id)));
   // The log has no readers or writers any more: all of them held the index.
   if (updated->global_indexes.empty()) {
     batch.DeleteRange(db_->log()->handle(), LogKey(table_id, ChangeSequence(0)),

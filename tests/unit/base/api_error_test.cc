@@ -42,6 +42,7 @@ TEST(ApiError, FactoriesSetTypeCodeAndText) {
        absl::StatusCode::kFailedPrecondition, "m"},
       {ImportNotFoundError("m"), ApiErrorType::kImportNotFound, absl::StatusCode::kNotFound, "m"},
       {ImportConflictError("m"), ApiErrorType::kImportConflict, absl::StatusCode::kFailedPrecondition, "m"},
+      {DamagedError("m"), ApiErrorType::kDataLoss, absl::StatusCode::kDataLoss, "m"},
       {ServiceUnavailableError("m"), ApiErrorType::kServiceUnavailable, absl::StatusCode::kUnavailable, "m"},
       {DeadlineExceededError("m"), ApiErrorType::kDeadlineExceeded, absl::StatusCode::kDeadlineExceeded, "m"},
       {CancelledError("m"), ApiErrorType::kCancelled, absl::StatusCode::kCancelled, "m"},
@@ -82,7 +83,7 @@ TEST(ApiError, NamesAreThoseOnTheWire) {
   EXPECT_EQ(ApiErrorName(ApiErrorType::kConditionalCheckFailed), "ConditionalCheckFailedException");
   EXPECT_EQ(ApiErrorName(ApiErrorType::kRequestLimitExceeded), "RequestLimitExceeded");
   std::set<std::string_view> names;
-  constexpr int kLast = static_cast<int>(ApiErrorType::kImportConflict);
+  constexpr int kLast = static_cast<int>(kLastApiErrorType);
   for (int type = 1; type <= kLast; ++type) names.insert(ApiErrorName(static_cast<ApiErrorType>(type)));
   EXPECT_EQ(names.size(), static_cast<size_t>(kLast)) << "two types share a name";
 }

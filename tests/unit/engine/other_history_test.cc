@@ -202,6 +202,8 @@ class OtherHistoryTest : public testing::Test {
     const uint64_t now = daemon.Put(kNew, "new");
     ExpectErrors(&daemon);
     EXPECT_GT(now, old_.change) << "sequences only increase";
+    const std::vector<ShardRange> shards = daemon.Shards(daemon.Arn());
+    EXPECT_FALSE(shards.back().has_parent) << "a consumer that waits for the parent's end would wait for ever";
     auto kinds = daemon.ReadAll(daemon.Arn());
     EXPECT_EQ(kinds["new"], kNew);
     EXPECT_EQ(kinds["lost"], lost);

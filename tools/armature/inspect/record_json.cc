@@ -309,6 +309,11 @@ void SetContent(const store::MetaRecord& record, Json* json) {
       to["BaseSequence"] = record.number;
       to["BeginDateTime"] = Seconds(static_cast<int64_t>(record.begin_ms));
       break;
+    case store::MetaKind::kDamage:
+      to["File"] = record.damage.file;
+      to["Reason"] = record.damage.reason;
+      to["FoundDateTime"] = Seconds(record.damage.found_ms);
+      break;
     case store::MetaKind::kExpiry:
       to.update(ToJson(record.expiry));
       break;
@@ -334,7 +339,7 @@ void SetKeyParts(const store::MetaRecord& record, Json* json) {
   if (kind == MetaKind::kCursor || kind == MetaKind::kBuild) (*json)["IndexId"] = record.index.value();
   if (kind == MetaKind::kStream) (*json)["StreamId"] = record.stream.value();
   if (kind == MetaKind::kSegment) (*json)["Segment"] = record.segment.value();
-  if (kind == MetaKind::kStats) (*json)["Family"] = record.name;
+  if (kind == MetaKind::kStats || kind == MetaKind::kDamage) (*json)["Family"] = record.name;
   if (kind == MetaKind::kToken || kind == MetaKind::kTokenTime) SetToken(record.name, json);
   if (kind == MetaKind::kTokenTime) (*json)["ExpiresDateTime"] = Seconds(record.expires_ms);
 }
@@ -495,8 +500,9 @@ std::string KeySchemaText(const model::KeySchema& key) {
 }
 
 Decoded MetaRecordToJson(std::string_view key, const store::MetaRecord& record) {
-  constexpr const char* kKinds[] = {"Unknown", "NextId",    "Sequence", "Table",         "Cursor", "Build",    "Totals",
-                                    "Token",   "TokenTime", "Stream",   "StreamSegment", "Expiry", "Transfer", "Epoch"};
+  constexpr const char* kKinds[] = {"Unknown",       "NextId", "Sequence", "Table",     "Cursor",
+                                    "Build",         "Totals", "Token",    "TokenTime", "Stream",
+                                    "StreamSegment", "Expiry", "Transfer", "Epoch",     "Damage"};
   static_assert(std::size(kKinds) == static_cast<size_t>(store::MetaKind::kLast) + 1);
   Decoded decoded;
   decoded.json["Kind"] = kKinds[static_cast<size_t>(record.kind)];

@@ -87,6 +87,10 @@ pub struct GetServerInfoResponse {
     pub column_families_needed: u64,
     #[prost(uint64, tag = "35")]
     pub column_families_max: u64,
+    /// Tables and indexes whose files are damaged, with file and reason, one line each. A damaged table is set apart: its
+    /// reads and writes fail, and the others go on. A damaged index fails its reads.
+    #[prost(string, repeated, tag = "36")]
+    pub damaged: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 impl ::prost::Name for GetServerInfoResponse {
     const NAME: &'static str = "GetServerInfoResponse";

@@ -1,0 +1,101 @@
+// Damaged tables and indexes: their names, and the errors of requests for them.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/store/catalog/catalog.h"
+#include "storage/store/damaged_families.h"
+#include "storage/store/database.h"
+#include "storage/store/meta_keys.h"
+#include "storage/store/rocks_db.h"
+
+namespace armature::store {
+namespace {
+
+absl::Status ErrorOf(const DamagedPart& part) {
+  return DamagedError(Cat("Files of ", NameOf(part), " are damaged, so it is set apart: ", DamageText(part.damage)));
+}
+
+// Rows, and sizes of item collections: a write reads them.
+bool BelongsToRows(std::string_view family) { return family.starts_with('t') || family.starts_with('c'); }
+
+DamagedPart PartOf(const CatalogSnapshot& catalog, FamilyDamage damage) {
+  std::vector<model::TableDescriptor> tables;
+  for (const auto& [name, table] : catalog.tables()) {
+    const std::vector<std::string> families = Catalog::FamilyNames(table->descriptor);
+    if (std::find(families.begin(), families.end(), damage.family) != families.end()) tables = {table->descriptor};
+  }
+  return store::PartOf(tables, std::move(damage));
+}
+
+}  // namespace
+
+DamagedPart PartOf(const std::vector<model::TableDescriptor>& tables, FamilyDamage damage) {
+  DamagedPart part;
+  for (const model::TableDescriptor& table : tables) {
+    const std::vector<std::string> families = Catalog::FamilyNames(table);
+    if (std::find(families.begin(), families.end(), damage.family) == families.end()) continue;
+    part.table = table.name;
+    for (const model::IndexDescriptor* const index : table.indexes()) {
+      const bool is_family = damage.family == LocalIndexFamilyName(table.id, index->id) ||
+                             damage.family == GlobalIndexFamilyName(table.id, index->id);
+      if (is_family) part.index = index->name;
+    }
+  }
+  part.damage = std::move(damage);
+  return part;
+}
+
+std::string NameOf(const DamagedPart& part) {
+  if (!part.index.empty()) return Cat("index ", part.index, " of table ", part.table);
+  if (!part.table.empty()) return Cat("table ", part.table);
+  if (part.damage.family == kStreamFamily) return "the streams";
+  if (part.damage.family == kLogFamily) return "the change log of global indexes";
+  if (part.damage.family == kExpiryFamily) return "the expiry of items";
+  return Cat("column family ", part.damage.family);
+}
+
+std::vector<DamagedPart> Database::damages() const {
+  if (!rocks()->damages()->any()) return {};
+  const std::shared_ptr<const CatalogSnapshot> tables = catalog();
+  std::vector<DamagedPart> parts;
+  for (FamilyDamage& damage : rocks()->damages()->All()) parts.push_back(PartOf(*tables, std::move(damage)));
+  return parts;
+}
+
+absl::Status Database::CheckWhole(const Table& table) const {
+  const DamagedFamilies& damages = *rocks()->damages();
+  if (!damages.any()) return absl::OkStatus();
+  for (const std::string& family : {DataFamilyName(table.descriptor.id), CollectionFamilyName(table.descriptor.id)}) {
+    std::optional<FamilyDamage> damage = damages.Find(family);
+    if (damage.has_value()) return ErrorOf({table.descriptor.name, "", *std::move(damage)});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Database::CheckReadable(const Keyspace& keyspace) const {
+  const DamagedFamilies& damages = *rocks()->damages();
+  if (!damages.any() || !keyspace.family->is_of_table()) return absl::OkStatus();
+  std::optional<FamilyDamage> damage = damages.Find(keyspace.family->name());
+  return damage.has_value() ? ErrorOf(PartOf(*catalog(), *std::move(damage))) : absl::OkStatus();
+}
+
+absl::Status Database::CheckWritable(const WriteUnit& unit) const {
+  if (!rocks()->damages()->any()) return absl::OkStatus();
+  for (const WriteUnit::Op& op : unit.ops()) {
+    if (op.family->is_of_table() && BelongsToRows(op.family->name())) {
+      ARM_RETURN_IF_ERROR(CheckReadable(Keyspace{op.family}));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace armature::store
