@@ -81,14 +81,15 @@ class LogFile final : public PlainFile, public LogFiles::File {
     return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Fsync(options, debug), whole);
   }
 
-  void RefuseLastRecord() override {
-    if (is_refused_) return;
+  bool RefuseLastRecord() override {
+    if (is_refused_) return true;
     CloseForEver();
     is_refused_ = true;
     whole_ = ends_.previous();
     const IOStatus cut = Cut();
     LOG(ERROR) << "store: the write-ahead log could not be synced, the refused batch was cut off bytes=" << whole_
                << " cut=" << cut.ToString();
+    return true;
   }
   IOStatus SyncRefusal() override {
     if (!is_refused_ || is_refusal_synced_) return IOStatus::OK();
@@ -131,6 +132,39 @@ class LogFile final : public PlainFile, public LogFiles::File {
   // Changed by the thread that writes the log, or before a new file is made, when no thread does.
   bool is_refused_ = false;
   bool is_refusal_synced_ = false;
+};
+
+// A log file that could not be made. There is no file of its name, and nothing is ever in it.
+class UnmadeLogFile final : public rocksdb::FSWritableFile, public LogFiles::File {
+ public:
+  UnmadeLogFile(LogFiles* files, const IOStatus& why) : files_(files) {
+    files_->OnClosed(files_->OnMade(this), IsAboutDescriptors(why.ToString()));
+  }
+  ~UnmadeLogFile() override { files_->OnGone(this); }
+  UnmadeLogFile(const UnmadeLogFile&) = delete;
+  UnmadeLogFile& operator=(const UnmadeLogFile&) = delete;
+
+  IOStatus Append(const rocksdb::Slice&, const IOOptions&, IODebugContext*) override { return Answer(); }
+  IOStatus Append(const rocksdb::Slice&, const IOOptions&, const rocksdb::DataVerificationInfo&,
+                  IODebugContext*) override {
+    return Answer();
+  }
+  IOStatus Truncate(uint64_t, const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus Close(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  // Nothing is in it. RocksDB may still have it when there is a new log.
+  IOStatus Sync(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return 0; }
+
+  bool RefuseLastRecord() override { return false; }
+  IOStatus SyncRefusal() override { return IOStatus::OK(); }
+
+ private:
+  IOStatus Answer() const {
+    return files_->resuming() ? IOStatus::OK() : IOStatus::Busy("the log file could not be made");
+  }
+
+  LogFiles* const files_;
 };
 
 // The manifest: RocksDB's list of the files that make up the database.
@@ -180,29 +214,19 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
     }
     LogName log;
     const bool is_log = ParseLogName(name, &log);
-    if (is_log && log.kind == LogKind::kWriteAhead) {
-      if (IOStatus refusal = files_->SyncRefusal(); !refusal.ok()) return refusal;
-    }
+    if (is_log && log.kind == LogKind::kWriteAhead) return NewLogFile(name, log, options, result, debug);
+    // A flush that finishes makes the logs unnecessary for its family.
+    if (IOStatus refusal = files_->SyncRefusal(); !refusal.ok()) return refusal;
     std::unique_ptr<rocksdb::FSWritableFile> file;
-    errno = 0;
-    IOStatus status = FileSystemWrapper::NewWritableFile(name, options, &file, debug);
-    if (!status.ok()) return NameShortage(std::move(status), errno);
-    if (!is_log) {
-      *result = std::make_unique<PlainFile>(std::move(file));
-      return status;
-    }
+    if (IOStatus made = Make(name, options, &file, debug); !made.ok()) return made;
     LogRegister* const logs = files_->log_register();
-    if (logs != nullptr) {
-      if (IOStatus added = ToIoStatus(AddToRegister(name, log)); !added.ok()) return added;
-    }
-    if (log.kind == LogKind::kWriteAhead) {
-      *result = std::make_unique<LogFile>(std::move(file), log, files_);
-    } else if (logs != nullptr) {
-      *result = std::make_unique<ManifestFile>(std::move(file), log, logs);
-    } else {
+    if (!is_log || logs == nullptr) {
       *result = std::make_unique<PlainFile>(std::move(file));
+      return IOStatus::OK();
     }
-    return status;
+    if (IOStatus added = ToIoStatus(AddToRegister(name, log)); !added.ok()) return added;
+    *result = std::make_unique<ManifestFile>(std::move(file), log, logs);
+    return IOStatus::OK();
   }
 
   IOStatus NewRandomAccessFile(const std::string& name, const rocksdb::FileOptions& options,
@@ -226,6 +250,32 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
   }
 
  private:
+  IOStatus Make(const std::string& name, const rocksdb::FileOptions& options,
+                std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* debug) {
+    errno = 0;
+    IOStatus status = FileSystemWrapper::NewWritableFile(name, options, file, debug);
+    return NameShortage(std::move(status), errno);
+  }
+  IOStatus NewLogFile(const std::string& name, LogName log, const rocksdb::FileOptions& options,
+                      std::unique_ptr<rocksdb::FSWritableFile>* result, IODebugContext* debug) {
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    IOStatus made = files_->SyncRefusal();
+    if (made.ok()) made = Make(name, options, &file, debug);
+    if (made.ok() && files_->log_register() != nullptr) made = ToIoStatus(AddToRegister(name, log));
+    if (made.ok()) {
+      *result = std::make_unique<LogFile>(std::move(file), log, files_);
+      return made;
+    }
+    if (!made.IsNoSpace() || !files_->is_open()) return made;
+    LOG(ERROR) << "store: a log file cannot be made path=" << name << " status=" << made.ToString();
+    // An empty file of that name may be there. It stays as long as the register may expect it.
+    if (file != nullptr && files_->log_register()->Remove(log).ok()) {
+      static_cast<void>(FileSystemWrapper::DeleteFile(name, IOOptions(), debug));
+    }
+    *result = std::make_unique<UnmadeLogFile>(files_, made);
+    return IOStatus::OK();
+  }
+
   // True unless CURRENT is known to name another manifest than `name`. After a new manifest could not be written,
   // RocksDB deletes the one before, which CURRENT still names, and the database could not be opened any more.
   bool MayBeCurrent(const std::string& name) const {
@@ -267,17 +317,18 @@ uint64_t LogFiles::OnMade(File* file) {
 void LogFiles::OnGone(File* file) {
   const absl::MutexLock lock(&mutex_);
   if (newest_ == file) newest_ = nullptr;
+  if (refused_ == file) refused_ = nullptr;
 }
 
 void LogFiles::OnSyncFailed() {
   if (sync_of != SyncOf::kOwnWrite) return;
   const absl::MutexLock lock(&mutex_);
-  if (newest_ != nullptr) newest_->RefuseLastRecord();
+  if (newest_ != nullptr && newest_->RefuseLastRecord()) refused_ = newest_;
 }
 
 IOStatus LogFiles::SyncRefusal() {
   const absl::MutexLock lock(&mutex_);
-  return newest_ == nullptr ? IOStatus::OK() : newest_->SyncRefusal();
+  return refused_ == nullptr ? IOStatus::OK() : refused_->SyncRefusal();
 }
 
 LogPosition LogFiles::synced() const {

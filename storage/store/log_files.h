@@ -34,6 +34,11 @@ inline constexpr char kNoOptionsFiles[] = "files of options are not written";
 // since. So the record is cut off, and no new log file is made before the cut is on disk. Until then no flush can
 // make the old file unnecessary for a part of the families.
 //
+// A log file that cannot be made for want of space or descriptors is made all the same, closed from the beginning and
+// not on disk, so that the write that needs it fails and not the switch to it. After a switch that failed, RocksDB
+// switches the same memtable again, and if it has deleted ranges, an assertion ends the process. If a cut is not on
+// disk yet, table files fail in its place.
+//
 // The failed write is reported to RocksDB as Busy. If it were reported as NoSpace, RocksDB would stop flushes, forget a
 // flush in progress, and wait for that flush forever when resumed. Writers call newest_is_closed() instead.
 //
@@ -49,6 +54,11 @@ class LogFiles {
   // True if the newest file is closed permanently.
   bool newest_is_closed() const { return closed_.load() == made_.load() && made_.load() != 0; }
   void set_resuming(bool resuming) { resuming_.store(resuming); }
+  // Called when the database is open: until then, a log file that cannot be made is an error.
+  void set_open() { is_open_.store(true); }
+  bool is_open() const { return is_open_.load(); }
+  // Why the newest file is closed, if it is for want of something.
+  bool lacks_descriptors() const { return lacks_descriptors_.load(); }
 
   // In its scope, a log file that cannot be synced on this thread refuses the last record of the newest file. Holds for
   // the thread that writes a batch and syncs it, not for one that syncs what was acknowledged before.
@@ -63,8 +73,9 @@ class LogFiles {
   // A file of the write-ahead log, as far as this class needs it.
   class File {
    public:
-    // Removes the last record that was appended, and accepts no more. Called by the thread that writes the log.
-    virtual void RefuseLastRecord() = 0;
+    // Removes the last record that was appended, and accepts no more. Called by the thread that writes the log. False
+    // if there is none.
+    virtual bool RefuseLastRecord() = 0;
     // Makes the removal durable. OK if no record was refused.
     virtual rocksdb::IOStatus SyncRefusal() = 0;
 
@@ -75,10 +86,13 @@ class LogFiles {
   // Called by the files.
   uint64_t OnMade(File* file);
   void OnGone(File* file);
-  void OnClosed(uint64_t number) { closed_.store(number); }
+  void OnClosed(uint64_t number, bool lacks_descriptors = false) {
+    lacks_descriptors_.store(lacks_descriptors);
+    closed_.store(number);
+  }
   // Called when a file could not be synced.
   void OnSyncFailed();
-  // To be called before a new file is made. An error: it must not be made now.
+  // To be called before a file is made with what the logs have. An error: it must not be made now.
   rocksdb::IOStatus SyncRefusal();
   bool resuming() const { return resuming_.load(); }
   LogRegister* log_register() const { return register_; }
@@ -89,9 +103,12 @@ class LogFiles {
   mutable absl::Mutex mutex_;
   LogPosition synced_ ABSL_GUARDED_BY(mutex_);
   File* newest_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  File* refused_ ABSL_GUARDED_BY(mutex_) = nullptr;  // the last one with a refused record
   std::atomic<uint64_t> made_ = 0;
   std::atomic<uint64_t> closed_ = 0;  // number of the last file that was closed permanently
+  std::atomic<bool> lacks_descriptors_ = false;
   std::atomic<bool> resuming_ = false;
+  std::atomic<bool> is_open_ = false;
 };
 
 // `status` of a call that left `error` in errno, changed to NoSpace if `error` is a shortage (IsShortageError). RocksDB

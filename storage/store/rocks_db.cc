@@ -172,6 +172,7 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   }
   ARM_RETURN_IF_ERROR(FromRocks(opened, Cat("open ", path)));
   db_.reset(raw);
+  log_files_.set_open();
   horizon_.Attach(raw);
   const absl::MutexLock lock(&mutex_);
   for (rocksdb::ColumnFamilyHandle* const handle : handles) AddFamily(handle);
@@ -388,7 +389,9 @@ rocksdb::Status RocksDb::WriteNoted(const rocksdb::WriteOptions& options, rocksd
 
 // RocksDB does not know that the log's disk is full; see LogFiles.
 absl::Status RocksDb::AfterWrite(const rocksdb::Status& status, std::string_view context) {
-  if (!status.ok() && log_files_.newest_is_closed()) space_.SetFailed(Shortage::kSpace);
+  if (!status.ok() && log_files_.newest_is_closed()) {
+    space_.SetFailed(log_files_.lacks_descriptors() ? Shortage::kDescriptors : Shortage::kSpace);
+  }
   // The reason why writes are stopped says more than the failure of this write.
   if (!status.ok()) ARM_RETURN_IF_ERROR(space_.CheckEngine());
   return FromRocks(status, context);
@@ -529,6 +532,14 @@ rocksdb::Status RocksDb::ResumeEngine() {
   const rocksdb::Status resumed = db_->Resume();
   db_->EnableFileDeletions(/*force=*/false);
   if (!resumed.ok()) return resumed;
+  if (log_files_.newest_is_closed()) {
+    // A log that could not be made is empty, and RocksDB begins a new one only behind one that is not, and to flush.
+    // The closed log drops this.
+    rocksdb::WriteBatch nothing;
+    nothing.PutLogData("resume");
+    if (const rocksdb::Status written = db_->Write(rocksdb::WriteOptions(), &nothing); !written.ok()) return written;
+    WriteMark();
+  }
   // Without a background error of its own, RocksDB's Resume does nothing.
   rocksdb::FlushOptions flush;
   flush.allow_write_stall = true;

@@ -1,5 +1,6 @@
 // A write-ahead log that fails, and requests in progress at that moment.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -9,12 +10,14 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstdarg>
 #include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -31,6 +34,14 @@ std::atomic<bool> no_room_to_sync = false;
 // If positive, so many syncs of manifests succeed before one fails.
 std::atomic<int> manifest_syncs_left = 0;
 std::atomic<bool> manifests_fail = false;
+
+// So many files of the write-ahead log cannot be made, for want of this.
+std::atomic<int> logs_unmade = 0;
+std::atomic<int> unmade_errno = ENOSPC;
+
+bool CannotBeMade(const char* path, int flags) {
+  return logs_unmade > 0 && (flags & O_CREAT) != 0 && std::string_view(path).ends_with(".log") && logs_unmade-- > 0;
+}
 
 bool IsManifest(int descriptor) {
   char name[PATH_MAX] = {};
@@ -52,6 +63,18 @@ extern "C" int fdatasync(int descriptor) {
     return -1;
   }
   return static_cast<int>(syscall(SYS_fdatasync, descriptor));
+}
+
+extern "C" int open(const char* path, int flags, ...) {
+  if (armature::store::resume_test::CannotBeMade(path, flags)) {
+    errno = armature::store::resume_test::unmade_errno;
+    return -1;
+  }
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
 extern "C" ssize_t write(int descriptor, const void* data, size_t size) {
@@ -332,6 +355,56 @@ TEST_F(ResumeTest, AShortageOfDescriptorsEndsWithoutARestart) {
 }
 
 // A flush opens the file that it has written, and fails there.
+// RocksDB 7.8 switches a memtable a second time after a log file could not be made. If ranges were deleted in it, an
+// assertion ends the process.
+TEST_F(ResumeTest, ALogThatCannotBeMadeWhileRangesAreDeletedIsMadeLater) {
+  int count = 0;
+  for (const int error : {ENOSPC, EMFILE}) {
+    for (const int unmade : {1, 2, 5}) {
+      ASSERT_TRUE(Put(count++).ok());
+      rocksdb::WriteBatch deletion;
+      deletion.Put(rocks_->log()->handle(), "a", "deleted");
+      deletion.DeleteRange(rocks_->log()->handle(), "a", "b");
+      deletion.Put(rocks_->log()->handle(), "c", "kept");
+      ASSERT_TRUE(rocks_->Write(&deletion, /*sync=*/false, "delete").ok());
+      unmade_errno = error;
+      logs_unmade = unmade;
+      static_cast<void>(rocks_->db()->Flush(rocksdb::FlushOptions(), rocks_->log()->handle()));
+      EXPECT_FALSE(Put(count).ok());
+      EXPECT_TRUE(rocks_->space()->has_failed());
+      EXPECT_EQ(rocks_->space()->lacks_descriptors(), error == EMFILE);
+      ASSERT_TRUE(Eventually([&] { return rocks_->Resume().ok(); }));
+      EXPECT_EQ(logs_unmade, 0);
+      ASSERT_TRUE(Put(count++).ok());
+      for (int turn = 0; turn < 2; ++turn) {
+        EXPECT_FALSE(rocks_->Get(*rocks_->log(), "a")->has_value());
+        EXPECT_EQ(rocks_->Get(*rocks_->log(), "c")->value_or(""), "kept");
+        for (int i = 0; i < count; ++i) EXPECT_TRUE(rocks_->Get(*rocks_->Find("a"), std::to_string(i))->has_value());
+        Open();
+      }
+    }
+  }
+}
+
+// The refused record of a log must be cut off durably before a flush makes the log unnecessary for a part of the
+// families, also if the log behind it could not be made.
+TEST_F(ResumeTest, WithoutALogNothingIsFlushedBeforeARefusedRecordIsCutOff) {
+  ASSERT_TRUE(Put(0).ok());
+  no_room_to_sync = true;
+  rocksdb::WriteBatch refused;
+  refused.Put(rocks_->Find("a")->handle(), "refused", "v");
+  EXPECT_FALSE(rocks_->Write(&refused, /*sync=*/true, "put").ok());
+  EXPECT_FALSE(rocks_->Resume().ok());
+  EXPECT_FALSE(rocks_->Resume().ok()) << "the cut cannot be synced";
+  no_room_to_sync = false;
+  ASSERT_TRUE(Eventually([&] { return rocks_->Resume().ok(); }));
+  ASSERT_TRUE(Put(1).ok());
+  Open();
+  EXPECT_TRUE(rocks_->Get(*rocks_->Find("a"), "0")->has_value());
+  EXPECT_TRUE(rocks_->Get(*rocks_->Find("a"), "1")->has_value());
+  EXPECT_FALSE(rocks_->Get(*rocks_->Find("a"), "refused")->has_value());
+}
+
 TEST_F(ResumeTest, AFlushWithoutDescriptorsIsResumed) {
   int count = 0;
   {
