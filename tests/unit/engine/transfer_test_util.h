@@ -19,6 +19,7 @@
 #include "absl/time/clock.h"
 #include "engine/tables/table_settings.h"
 #include "engine/transfer/transfer_ops.h"
+#include "storage/model/table_name.h"
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/fake_item_files.h"
 

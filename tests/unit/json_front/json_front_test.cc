@@ -142,7 +142,10 @@ TEST_F(JsonFrontTest, HealthNamesTheHostThatWasAsked) {
 
 TEST_F(JsonFrontTest, LoadBalancersMayAskIfTheServerIsReady) {
   for (const char* method : {"GET", "HEAD"}) {
-    HttpRequest request{.method = method, .target = "/readyz", .headers = {{"host", "db.test:8000"}}};
+    HttpRequest request;
+    request.method = method;
+    request.target = "/readyz";
+    request.headers = {{"host", "db.test:8000"}};
     readiness_ = {};
     HttpResponse response = Answer(request);
     EXPECT_EQ(response.status, 200) << method;
