@@ -186,7 +186,7 @@ class InspectTest(unittest.TestCase):
 
     def test_directory_and_catalog_tell_of_all_families(self):
         directory = self.inspect("directory", "--data-dir", self.stopped)
-        self.assertEqual((directory["FormatVersion"], directory["IsNew"], directory["Problems"]), (6, False, []))
+        self.assertEqual((directory["FormatVersion"], directory["IsNew"], directory["Problems"]), (7, False, []))
         self.assertIn(directory["DatabaseId"], (self.stopped / "armature.format").read_text())
         families = {family["Family"]: family for family in directory["Families"]}
         table, = self.inspect("catalog", "--data-dir", self.stopped)["Tables"]

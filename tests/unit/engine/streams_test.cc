@@ -237,7 +237,7 @@ TEST_F(StreamsTest, IteratorsExpireAndAreNotGuessed) {
   EXPECT_EQ(error(arn + "|1|"), "ValidationException");
   EXPECT_EQ(error(arn + "|1|AAAA"), "ValidationException");
   EXPECT_EQ(error(EncodeIterator({"arn", shard, ChangeSequence(0), now_ms, epoch})), "ValidationException");
-  EXPECT_EQ(error(EncodeIterator({model::StreamArn("no", "2020-01-01T00:00:00.000"), shard, {}, now_ms, epoch})),
+  EXPECT_EQ(error(EncodeIterator({model::StreamArn("none", "2020-01-01T00:00:00.000"), shard, {}, now_ms, epoch})),
             "ResourceNotFoundException");
   EXPECT_EQ(error(EncodeIterator({arn, {SegmentId(7), 0}, {}, now_ms, epoch})), "TrimmedDataAccessException");
 }
