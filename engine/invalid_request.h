@@ -10,7 +10,9 @@
 namespace armature::engine {
 
 // A ValidationException as backups, restores, exports and imports have it: "Invalid Request: " and `detail`.
-inline absl::Status InvalidRequest(std::string_view detail) { return ValidationError(Cat("Invalid Request: ", detail)); }
+inline absl::Status InvalidRequest(std::string_view detail) {
+  return ValidationError(Cat("Invalid Request: ", detail));
+}
 
 }  // namespace armature::engine
 

@@ -244,7 +244,8 @@ static_assert(std::ranges::find(kOperations, AnswerKind::kUnstated, &Operation::
 // True if the operation may be refused after it was executed, for lack of memory for its answer. So may errors, and
 // statements that changed nothing.
 constexpr bool OnlyReads(const Operation& operation) {
-  return operation.answer == AnswerKind::kFacts || operation.answer == AnswerKind::kItem || operation.answer == AnswerKind::kItems;
+  return operation.answer == AnswerKind::kFacts || operation.answer == AnswerKind::kItem ||
+         operation.answer == AnswerKind::kItems;
 }
 
 // True if the operation is refused before it runs unless there is room for a large answer.
