@@ -203,7 +203,7 @@ class OtherHistoryTest : public testing::Test {
     ExpectErrors(&daemon);
     EXPECT_GT(now, old_.change) << "sequences only increase";
     const std::vector<ShardRange> shards = daemon.Shards(daemon.Arn());
-    EXPECT_FALSE(shards.back().has_parent) << "a consumer that waits for the parent's end would wait for ever";
+    EXPECT_FALSE(shards.back().parent.has_value()) << "a consumer that waits for the parent's end would wait for ever";
     auto kinds = daemon.ReadAll(daemon.Arn());
     EXPECT_EQ(kinds["new"], kNew);
     EXPECT_EQ(kinds["lost"], lost);

@@ -46,6 +46,7 @@ class FakePlace final : public Place {
   const std::string& data_dir() const override { return data_dir_; }
   absl::Status Announce(std::string_view) override { return absl::OkStatus(); }
   void Abandon() override { ++world_->abandoned; }
+  absl::StatusOr<std::vector<std::string>> FindLostObjects() override { return std::vector<std::string>(); }
   std::optional<rados::VolumeStats> stats() const override { return rados::VolumeStats{.epoch = 7}; }
 
  private:

@@ -125,7 +125,8 @@ model::StreamDescriptor FormerStream() {
 }
 
 TEST(CatalogRecord, GoldenStreamsOfEveryVersionAreRead) {
-  for (const std::vector<std::string>& vector : codec::ReadGolden("stream_descriptor.golden", 2, /*format=*/7, /*vectors_min=*/2)) {
+  for (const std::vector<std::string>& vector :
+       codec::ReadGolden("stream_descriptor.golden", 2, /*format=*/7, /*vectors_min=*/2)) {
     const model::StreamDescriptor stream = vector[0] == "full" ? FullStream() : FormerStream();
     EXPECT_EQ(codec::ToHex(EncodeStreamDescriptor(stream)), vector[1]);
     const absl::StatusOr<model::StreamDescriptor> parsed = ParseStreamDescriptor(codec::FromHex(vector[1]));

@@ -195,7 +195,7 @@ TEST_F(MemoryDatabase, ALostFileIsNamedAndEndsNoProcess) {
     }
     ASSERT_NE(lost, "") << kind;
     disk_.SetFault([&lost](Action action, std::string_view path) {
-      return action == Action::kRead && path == lost ? DataLossError(Cat(lost, " is lost")) : absl::OkStatus();
+      return action == Action::kRead && path == lost ? absl::DataLossError(Cat(lost, " is lost")) : absl::OkStatus();
     });
     const absl::Status inspected =
         Inspector::Open(volume_.get(), kMemoryData, Inspector::IfUnreadable::kReadFiles).status();
@@ -206,8 +206,12 @@ TEST_F(MemoryDatabase, ALostFileIsNamedAndEndsNoProcess) {
     const bool is_identity = std::string_view(kind) == "IDENTITY";
     EXPECT_EQ(opened.ok(), is_identity) << kind << ": " << opened.status();
     EXPECT_EQ(damage->empty(), is_identity) << kind;
-    if (!opened.ok()) EXPECT_THAT(std::string(Sv(opened.status().message())), testing::HasSubstr(lost));
-    if (!damage->empty()) EXPECT_THAT(damage->front().fault, testing::HasSubstr(lost));
+    if (!opened.ok()) {
+      EXPECT_THAT(std::string(Sv(opened.status().message())), testing::HasSubstr(lost));
+    }
+    if (!damage->empty()) {
+      EXPECT_THAT(damage->front().fault, testing::HasSubstr(lost));
+    }
     opened = absl::UnknownError("closed");
     disk_.SetFault(nullptr);
     ASSERT_TRUE(Open()) << kind;
