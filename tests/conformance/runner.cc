@@ -245,7 +245,8 @@ void Runner::AwaitTransfer(const std::string& operation, const Json& answer) {
     last = Must(DescriberOf(operation), {{member, arn}}).front();
     return last.contains("EndTime");
   });
-  if (last.value("ImportStatus", "") == "FAILED") {
+  // The table of an import with bad records stays.
+  if (last.value("ImportStatus", "") == "FAILED" && last.value("FailureCode", "") != "ItemValidationError") {
     WaitForTable(last["TableCreationParameters"]["TableName"].get<std::string>(), /*gone=*/true);
   }
 }
