@@ -244,7 +244,7 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   if (origin != nullptr && request.method == "OPTIONS") return std::move(done)(Preflight(request, origin));
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
   const std::string_view media_type = MediaType(request);
-  const bool is_health = IsReadMethod(request) && (path == "/" || path == "/healthz");
+  const bool is_health = (request.method == "GET" && path == "/") || (IsReadMethod(request) && path == "/healthz");
   const bool is_ready = IsReadMethod(request) && path == "/readyz";
   if (is_health || is_ready || request.method != "POST" ||
       (!request.body.empty() && media_type != kAmazonJson && media_type != kPlainJson)) {

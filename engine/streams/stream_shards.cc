@@ -88,10 +88,11 @@ std::vector<ShardRange> ShardsOf(const store::StreamState& state) {
     const bool continues = i == 0 || segments[i - 1].id.value() + 1 == segment.value();
     const SegmentId before(segment.value() - 1);
     const uint32_t parents = segment != stream.first_segment && continues ? stream.ShardsIn(before) : 0;
-    for (uint8_t slot = 0; slot < stream.ShardsIn(segment); ++slot) {
+    for (uint32_t slot = 0; slot < stream.ShardsIn(segment); ++slot) {
+      const ShardKey key{segment, static_cast<uint8_t>(slot)};  // below kStreamSlotsMax
       std::optional<ShardKey> parent;
-      if (parents > 0) parent = ShardKey{before, store::StreamSlotOf(slot, parents)};
-      shards.push_back({{segment, slot}, first, last, parent});
+      if (parents > 0) parent = ShardKey{before, store::StreamSlotOf(key.slot, parents)};
+      shards.push_back({key, first, last, parent});
     }
   }
   return shards;

@@ -354,7 +354,7 @@ TEST(BadDataDirectory, OfANewerFormat) {
   const std::string file = daemon.data_dir() + "/armature.format";
   std::ifstream in(file);
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  const size_t at = text.find("format: 6");
+  const size_t at = text.find("format: 7");
   ASSERT_NE(at, std::string::npos) << text;
   std::ofstream(file) << std::string(text).replace(at, 9, "format: 99");
   ExpectRefusedStart({"--data_dir=" + daemon.data_dir(), "--grpc_listen=127.0.0.1:0"}, "has format 99");

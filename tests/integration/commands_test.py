@@ -124,7 +124,7 @@ class CommandsTest(unittest.TestCase):
         self.assertEqual([stream["TableName"] for stream in streams], ["Orders"])
         arn = streams[0]["StreamArn"]
         described = self.document("stream", "describe", "--stream-arn", arn)["StreamDescription"]
-        self.assertEqual((described["StreamStatus"], len(described["Shards"])), ("ENABLED", 4))
+        self.assertEqual((described["StreamStatus"], len(described["Shards"])), ("ENABLED", 1))
         self.assertIn("open", self.cli("--output", "table", "stream", "describe", "--stream-arn", arn))
         records = self.records("--table-name", "Orders")
         self.assertEqual(records, self.records("--stream-arn", arn))

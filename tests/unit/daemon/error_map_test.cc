@@ -271,7 +271,6 @@ TEST(ErrorMap, AnInvalidRequestNamesItsFields) {
       {"Value provided in ExpressionAttributeNames unused in expressions: keys: {#x}",
        {{"expression_attribute_names",
          "Value provided in ExpressionAttributeNames unused in expressions: keys: {#x}"}}},
-      {"", {{"", ""}}},
       {"' failed to satisfy constraint: ", {{"", "' failed to satisfy constraint: "}}},
   };
   for (const BadCase& c : cases) {

@@ -122,7 +122,7 @@ TEST_F(PartiqlPlanTest, ColumnsAreFoundInOneWalk) {
   EXPECT_EQ(columns("a.b[2].c, a.b[0], a.b[9], n.x"), codec::Item({{"b[0]", N("1")}, {"c", N("2")}}));
   // The first column of a name that has a value is kept.
   EXPECT_EQ(columns("a.x.b, b, a.b"), codec::Item({{"b", S("y")}}));
-  EXPECT_EQ(columns("missing"), "");
+  EXPECT_EQ(columns("absent"), "");
   std::string deep = "a";
   for (int i = 0; i < 2000; ++i) deep += ".a";
   EXPECT_EQ(columns(deep), "");

@@ -349,7 +349,7 @@ TEST(StreamShards, TextsHaveOneFormEach) {
   const ShardKey shard{SegmentId(12), 3};
   EXPECT_EQ(ShardIdText(shard), "shardId-00000000000000000012-00000003");
   EXPECT_EQ(ParseShardId(ShardIdText(shard)), shard);
-  for (const char* const text : {"", "shardId-", "shardId-00000000000000000012-00000004",
+  for (const char* const text : {"", "shardId-", "shardId-00000000000000000012-00000040",
                                  "shardId-00000000000000000012-0000000A", "shardId-99999999999999999999-00000000",
                                  "shardId-+0000000000000000012-00000003", "shardid-00000000000000000012-00000003"}) {
     EXPECT_FALSE(ParseShardId(text).has_value()) << text;

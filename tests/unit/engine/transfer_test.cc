@@ -359,7 +359,7 @@ TEST_F(TransferTest, ListsHavePages) {
   AwaitEnd(Export(ExportOf("Uab")));
   std::sort(arns.rbegin(), arns.rend());
   ListTransfersRequest request;
-  request.table_arn = "Tab";
+  request.table_arn = model::TableArn("Tab");
   request.max = 2;
   const TransferPage first = List(request);
   ASSERT_EQ(first.records.size(), 2u);
@@ -401,7 +401,7 @@ TEST(Transfer, NeedsTheDirectories) {
   TestEngine engine;
   ASSERT_TRUE(engine.CreateTable(PlainTable("Tab")).ok());
   StartExportRequest request;
-  request.table_arn = "Tab";
+  request.table_arn = model::TableArn("Tab");
   request.place.s3_bucket = "bucket";
   Answer<TransferRecord> answer;
   engine->StartExport(request, answer.Catch());

@@ -160,7 +160,8 @@ TEST(ItemReader, TheEngineJudgesNesting) {
   EXPECT_TRUE(PrintedValue(NestedMaps(model::kNestingDepthMax)).starts_with("v={k={k="));
   EXPECT_EQ(PrintedValue(NestedMaps(model::kNestingDepthMax + 1)), kTooDeep);
   EXPECT_EQ(PrintedValue(NestedMaps(250)), kTooDeep);
-  EXPECT_EQ(PrintedValue(NestedMaps(300)), "SerializationException: ") << "beyond what is parsed";
+  EXPECT_EQ(PrintedValue(NestedMaps(300)), "SerializationException: The body is no JSON document of a request")
+      << "beyond what is parsed";
 }
 
 TEST(ItemReader, ReadsAnItemOfTheLargestSize) {

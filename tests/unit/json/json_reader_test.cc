@@ -12,7 +12,7 @@
 
 namespace armature::daemon::json_reader_test {
 
-constexpr std::string_view kNoJson = "SerializationException: ";
+constexpr std::string_view kNoJson = "SerializationException: The body is no JSON document of a request";
 
 std::string ParseErrorOf(const std::string& json) { return ErrorTextOf(JsonDocument::Parse(json).status()); }
 

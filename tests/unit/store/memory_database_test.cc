@@ -189,7 +189,8 @@ TEST_F(MemoryDatabase, ALostFileIsNamedAndEndsNoProcess) {
     database_.reset();
     std::string lost;
     for (const std::string& directory : {std::string(kMemoryData), Cat(kMemoryData, kDataDatabase)}) {
-      for (const std::string& name : volume_->List(directory).value()) {
+      const std::vector<std::string> names = volume_->List(directory).value();
+      for (const std::string& name : names) {
         if (name.find(kind) != std::string::npos) lost = Cat(directory, "/", name);
       }
     }
