@@ -50,7 +50,8 @@ absl::Status LoadInput::Open(std::map<std::string, std::string, std::less<>> csv
     return JobFailure("InputChanged", Cat("The input has changed since the job began: it has ", bytes_total,
                                           " bytes instead of ", progress.bytes_total));
   }
-  progress.bytes_total = bytes_total;
+  const bool is_new = std::exchange(progress.bytes_total, bytes_total) == 0;
+  if (is_new) ARM_RETURN_IF_ERROR(job_->Save());
   return GoTo(progress);
 }
 

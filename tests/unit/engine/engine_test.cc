@@ -219,7 +219,7 @@ TEST_F(EngineTest, WhatWaitsForARowCountsWithAllOfItsMessage) {
   large.message_bytes = store::LockTable::kParkedBytesMax;  // such as values of its expressions
   Answer<WriteResult> answer;
   engine_->PutItem(RequestContext(), large, answer.Catch());
-  EXPECT_EQ(ErrorNameOf(answer.Take().status()), ErrorNameOf(ThrottlingError("", 0)));
+  EXPECT_EQ(ErrorNameOf(answer.Take().status()), ErrorNameOf(ThrottlingError("m", 0)));
   ASSERT_TRUE(LetGo(holder.get()).ok());
 }
 

@@ -72,7 +72,7 @@ class PartiqlStatementsTest : public testing::Test {
 TEST_F(PartiqlStatementsTest, ADeniedStatementIsNotPlanned) {
   is_denied_ = true;
   for (const char* const text : {"SELECT * FROM tab WHERE pk = 'a'", "INSERT INTO tab VALUE {'pk': 'a', 'sk': 1}",
-                                 "SELECT * FROM tab.missing", "SELECT * FROM missing"}) {
+                                 "SELECT * FROM tab.absent", "SELECT * FROM absent"}) {
     EXPECT_EQ(GetApiError(Execute(text))->type, ApiErrorType::kAccessDenied) << text;
     const absl::StatusOr<BatchStatementResult> batch = Batch({Request(text)});
     ASSERT_TRUE(batch.ok());

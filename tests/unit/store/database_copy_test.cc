@@ -85,7 +85,8 @@ TEST_F(DatabaseCopy, IsTheDatabaseAlsoOnAnotherVolumeAndAfterACrash) {
 }
 
 TEST_F(DatabaseCopy, RefusesWhatIsNoDatabaseInUseOrNotEmpty) {
-  EXPECT_EQ(CopyDatabase(volume_.get(), "/none", volume_.get(), kTo, nullptr).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(CopyDatabase(volume_.get(), "/none", volume_.get(), kTo, nullptr).code(),
+            absl::StatusCode::kFailedPrecondition);
   EXPECT_FALSE(volume_->Exists("/none").value_or(true));
   ASSERT_TRUE(volume_->MakeDirectories("/full").ok() && volume_->WriteDurably("/full/file", "x").ok());
   EXPECT_EQ(Copy("/full").code(), absl::StatusCode::kFailedPrecondition);
