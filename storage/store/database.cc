@@ -252,6 +252,7 @@ std::vector<std::optional<CommitEpoch>> Database::CommitEach(std::vector<Commitm
   if (commitments.empty()) return {};
   if (!impl_->rocks->damages()->any()) return impl_->families->CommitEach(std::move(commitments));
   std::vector<std::optional<CommitEpoch>> queued;
+  queued.reserve(commitments.size());
   for (Commitment& each : commitments) queued.push_back(Commit(std::move(each.unit), std::move(each.done), each.terms));
   return queued;
 }
