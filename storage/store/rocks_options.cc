@@ -124,12 +124,12 @@ class ErrorListener final : public rocksdb::EventListener {
 
   // Called by the thread that reports the error of the compaction next.
   void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& job) override {
-    failed_.reset();
-    if (!job.status.ok()) failed_.emplace(FailedCompaction{job.cf_name, job.input_files});
+    failed.reset();
+    if (!job.status.ok()) failed.emplace(FailedCompaction{job.cf_name, job.input_files});
   }
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
-    if (reason == rocksdb::BackgroundErrorReason::kCompaction && failed_.has_value()) {
-      const std::optional<FamilyDamage> damage = DamageOf(*std::exchange(failed_, std::nullopt), *status);
+    if (reason == rocksdb::BackgroundErrorReason::kCompaction && failed.has_value()) {
+      const std::optional<FamilyDamage> damage = DamageOf(*std::exchange(failed, std::nullopt), *status);
       // A compaction that failed has changed nothing.
       if (damage.has_value() && damage->family != kMetaFamily && damage->family != kDefaultFamily) {
         if (damages_->Add(*damage)) {
@@ -183,12 +183,12 @@ class ErrorListener final : public rocksdb::EventListener {
     return damage;
   }
 
-  static thread_local std::optional<FailedCompaction> failed_;
+  static thread_local std::optional<FailedCompaction> failed;
   DiskSpace* const space_;
   DamagedFamilies* const damages_;
 };
 
-thread_local std::optional<ErrorListener::FailedCompaction> ErrorListener::failed_;
+thread_local std::optional<ErrorListener::FailedCompaction> ErrorListener::failed;
 
 using rocksdb::FileOptions;
 using rocksdb::IODebugContext;
