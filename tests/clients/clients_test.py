@@ -161,7 +161,7 @@ class Boto3(ClientTest):
             "pk": "schlüssel \U0001f511 \0 \" \\ \n", "sk": decimal.Decimal("-1.5E-130"),
             "n": decimal.Decimal("12345678901234567890123456789012345678"), "b": b"\x00\xff" * 50, "t": True, "f": False,
             "none": None, "ss": {"a", "b"}, "ns": {1, decimal.Decimal("2.5")}, "bs": {b"x", b""},
-            "list": ["a", 1, [None, {"deep": ["x"]}]], "map": {"": "empty name", "k": {}}, "es": "", "el": [],
+            "list": ["a", 1, [None, {"deep": ["x"]}]], "map": {" ": "a blank", "k": {}}, "es": "", "el": [],
         }
         table.put_item(Item=item)
         got = table.get_item(Key={"pk": item["pk"], "sk": item["sk"]}, ConsistentRead=True)["Item"]
