@@ -168,10 +168,10 @@ class ErrorListener final : public rocksdb::EventListener {
   };
 
   // The damage of a file that the compaction has read. Nullopt: it failed for another reason.
-  static std::optional<FamilyDamage> DamageOf(const FailedCompaction& failed, const rocksdb::Status& status) {
+  static std::optional<FamilyDamage> DamageOf(const FailedCompaction& compaction, const rocksdb::Status& status) {
     const std::string reason = TextOf(status);
-    FamilyDamage damage{failed.family, "", absl::ToUnixMillis(absl::Now()), reason};
-    for (const std::string& path : failed.inputs) {
+    FamilyDamage damage{compaction.family, "", absl::ToUnixMillis(absl::Now()), reason};
+    for (const std::string& path : compaction.inputs) {
       const std::string name(NameIn(path));
       if (reason.find(name) != std::string::npos) damage.file = name;
     }
@@ -179,7 +179,8 @@ class ErrorListener final : public rocksdb::EventListener {
     const bool is_unreadable =
         (status.IsIOError() || status.IsPathNotFound()) && !status.IsNoSpace() && !damage.file.empty();
     if (!status.IsCorruption() && !is_unreadable) return std::nullopt;
-    if (damage.file.empty() && failed.inputs.size() == 1) damage.file = std::string(NameIn(failed.inputs.front()));
+    if (damage.file.empty() && compaction.inputs.size() == 1)
+      damage.file = std::string(NameIn(compaction.inputs.front()));
     return damage;
   }
 
