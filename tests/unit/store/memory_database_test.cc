@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "rocksdb/env.h"
 #include "storage/base/strings.h"
 #include "storage/store/backup/backup_reader.h"
 #include "storage/store/backup/backup_repository.h"
