@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/tables/table_settings.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/time_histogram.h"
@@ -26,6 +27,12 @@ absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::stri
 absl::StatusOr<PinnedTable> FindTableInAnyState(const store::Database& database, std::string_view name_or_arn) {
   PinnedTable pinned{database.catalog()->Hold(model::LocalTableName(name_or_arn))};
   if (pinned.table == nullptr) return NoSuchTableError(name_or_arn);
+  return pinned;
+}
+
+absl::StatusOr<PinnedTable> FindTableWithSettings(const store::Database& database, std::string_view name_or_arn) {
+  ARM_ASSIGN_OR_RETURN(PinnedTable pinned, FindTableInAnyState(database, name_or_arn));
+  if (!HasSettings(pinned.table->descriptor)) return NoSuchTableError(pinned.table->descriptor.name);
   return pinned;
 }
 

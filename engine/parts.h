@@ -162,6 +162,8 @@ absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::stri
 
 // The same for operations on tables, which include those being created or deleted. Errors: TableNotFoundError.
 absl::StatusOr<PinnedTable> FindTableInAnyState(const store::Database& database, std::string_view name_or_arn);
+// The same, but not while the table is being restored (HasSettings): for operations on its settings.
+absl::StatusOr<PinnedTable> FindTableWithSettings(const store::Database& database, std::string_view name_or_arn);
 
 // ResourceNotFoundException with the text of the operations on tables.
 absl::Status NoSuchTableError(std::string_view name_or_arn);

@@ -40,6 +40,7 @@ engine::StatementRequest ToStatement(const Message& message) {
   if (IsListGiven(message, Message::kParametersFieldNumber)) {
     statement.parameters.emplace();
     for (const v1::AttributeValue& value : message.parameters()) {
+      // A statement has fewer question marks than characters; further parameters would only take memory.
       if (statement.parameters->size() == engine::kStatementMaxChars) break;
       statement.parameters->push_back(GivenValue(value));
     }

@@ -118,13 +118,14 @@ UnaryCall CallGate::Begin(GuardedCall* guarded, const engine::Operation& operati
   return {std::move(caller), guarded, operation, Count(Front::kGrpc, operation.name)};
 }
 
+bool CallGate::IsLong(const Caller& caller, size_t bytes) const {
+  return long_requests_ != nullptr && LongRequests::IsLong(bytes, caller.access_.get(), engine_->PolicyWildcardsMax());
+}
+
 bool CallGate::Run(const Caller& caller, size_t bytes, Task work) const {
-  const size_t resource_wildcards = engine_->PolicyWildcardsMax();
-  if (long_requests_ == nullptr || !LongRequests::IsLong(bytes, caller.access_.get(), resource_wildcards)) {
-    std::move(work)();
-    return true;
-  }
-  return long_requests_->TryRun(work);
+  if (IsLong(caller, bytes)) return long_requests_->TryRun(work);
+  std::move(work)();
+  return true;
 }
 
 void CallGate::Admit(OpenedCall* opened, const engine::Operation& operation, Work work) const {
@@ -149,13 +150,18 @@ void CallGate::Admit(OpenedCall* opened, const engine::Operation& operation, Wor
       const grpc::ByteBuffer request = guarded->TakeRequest();
       const UnaryCall call = Begin(guarded, operation, std::move(caller));
       if (absl::Status room = guarded->HoldRequest(request.Length()); !room.ok()) return call.Finish(room);
+      const bool is_parked = MayWait(operation) && guarded->MustWait(request.Length());
+      if (!is_parked && !IsLong(call.caller(), request.Length())) {
+        guarded->Begin();
+        return std::move(work)(call, request);
+      }
       auto begin = [this, guarded, call, request, work = std::move(work)]() mutable {
         guarded->Begin();
         const bool runs = Run(call.caller(), request.Length(),
                               [call, request, work = std::move(work)]() mutable { std::move(work)(call, request); });
         if (!runs) call.Finish(engine::TooManyWaitError());
       };
-      if (!MayWait(operation) || !guarded->MustWait(request.Length())) return begin();
+      if (!is_parked) return begin();
       guarded->Park();
       ledger_->late()->Park(std::move(begin), [call](const absl::Status& status) { call.Finish(status); });
     });

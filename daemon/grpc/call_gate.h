@@ -167,6 +167,8 @@ class CallGate {
   }
 
  private:
+  // True for a request that must not run on a thread of gRPC.
+  bool IsLong(const Caller& caller, size_t bytes) const;
   // Starts to count a call, and gives it an id if slow requests are logged.
   UnaryCall Begin(GuardedCall* guarded, const engine::Operation& operation, Caller caller) const;
   void AskAuthenticator(const grpc::CallbackServerContext& context, Authenticator::Done done) const;

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "engine/backup/table_backup_requests.h"
-#include "engine/invalid_request.h"
 #include "engine/parts.h"
 #include "engine/tables/resource_arn.h"
 #include "storage/base/api_error.h"
@@ -30,18 +29,19 @@ absl::Status CheckShape(const RestoreToPointInTimeRequest& request) {
 absl::Status CheckAlternatives(const RestoreToPointInTimeRequest& request) {
   const bool has_name = request.source_table_name.has_value();
   const bool has_arn = request.source_table_arn.has_value();
-  if (has_name && has_arn) return InvalidRequest("Must provide exactly one of: sourceTableArn, sourceTableName");
+  if (has_name && has_arn) return InvalidRequestError("Must provide exactly one of: sourceTableArn, sourceTableName");
   if (!has_name && !has_arn) {
     return ValidationError("The parameter 'TableName' is required but was not present in the request");
   }
   const bool is_latest = request.use_latest_time.value_or(false);
   if (is_latest && request.time_ms.has_value()) {
-    return InvalidRequest(
+    return InvalidRequestError(
         "Both RestoreDateTime and UseLatestRestorableTime cannot be set for point-in-time restore request. Please "
         "specify either RestoreDateTime time or UseLatestRestorableTime");
   }
   if (is_latest || request.time_ms.has_value()) return absl::OkStatus();
-  return InvalidRequest("Either one of RestoreDateTime or UseLatestRestorableTime must be specified, but not both");
+  return InvalidRequestError(
+      "Either one of RestoreDateTime or UseLatestRestorableTime must be specified, but not both");
 }
 
 absl::Status CheckSourceArn(const RestoreToPointInTimeRequest& request) {
@@ -52,7 +52,7 @@ absl::Status CheckSourceArn(const RestoreToPointInTimeRequest& request) {
   }
   if (!arn.is_of_this_account()) return OtherOwnerError();
   if (arn.is_of_this_region() || request.restore.sse.has_value()) return absl::OkStatus();
-  return InvalidRequest("sseSpecificationOverride must be provided for cross-region restores");
+  return InvalidRequestError("sseSpecificationOverride must be provided for cross-region restores");
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "engine/invalid_request.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -67,9 +66,9 @@ absl::Status ChooseIndexes(const RestoreTableRequest& request,
     const auto found = std::find_if(indexes->begin(), indexes->end(),
                                     [&](const model::IndexDescriptor& index) { return IsSameIndex(each, index); });
     if (found == indexes->end()) {
-      return InvalidRequest(Cat("Index ", each.index_name,
-                                " does not match a secondary index that existed in the source table and cannot be "
-                                "created during the restore operation"));
+      return InvalidRequestError(Cat("Index ", each.index_name,
+                                     " does not match a secondary index that existed in the source table and cannot be "
+                                     "created during the restore operation"));
     }
     model::IndexDescriptor index = std::move(*found);
     indexes->erase(found);
@@ -110,7 +109,7 @@ absl::Status OverrideThroughput(const RestoreTableRequest& request, model::Table
     settings.billing_mode =
         *request.billing_mode == "PAY_PER_REQUEST" ? BillingMode::kPayPerRequest : BillingMode::kProvisioned;
     if (settings.billing_mode == BillingMode::kProvisioned && !request.provisioned.has_value()) {
-      return InvalidRequest("Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED");
+      return InvalidRequestError("Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED");
     }
   }
   // Maxima that a provisioned source has kept from an earlier time do not come back either.
@@ -126,7 +125,7 @@ absl::Status OverrideThroughput(const RestoreTableRequest& request, model::Table
   if (settings.billing_mode == BillingMode::kPayPerRequest) return absl::OkStatus();
   for (const model::IndexDescriptor& index : table->global_indexes) {
     if (!index.provisioned.has_value()) {
-      return InvalidRequest(Cat("Must specify provisioned throughput for index ", index.name));
+      return InvalidRequestError(Cat("Must specify provisioned throughput for index ", index.name));
     }
   }
   return absl::OkStatus();

@@ -97,7 +97,7 @@ absl::Status CheckListTableBackups(const ListTableBackupsRequest& request) {
   if (!request.exclusive_start_arn.has_value()) return absl::OkStatus();
   ARM_ASSIGN_OR_RETURN(const BackupArnParts start, ParseBackupArn(*request.exclusive_start_arn));
   if (!start.is_of_this_region) {
-    return ValidationError("Invalid Request: The supplied ExclusiveStartBackupArn does not match the region");
+    return InvalidRequestError("The supplied ExclusiveStartBackupArn does not match the region");
   }
   return start.is_of_this_account ? absl::OkStatus() : model::OtherAccountError();
 }
@@ -123,7 +123,7 @@ absl::Status CheckRestoreTable(const RestoreTableRequest& request) {
   CheckOverrideShapes(request, &faults);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
   // Unlike other requests for backups, a restore checks the front of the ARN.
-  const absl::Status not_valid = ValidationError("Invalid Request: BackupArn is not valid");
+  const absl::Status not_valid = InvalidRequestError("BackupArn is not valid");
   const std::string& arn = *request.backup_arn;
   model::Arn front;
   const bool has_front = model::IsArn(arn) && model::ParseArn(arn, &front).ok();

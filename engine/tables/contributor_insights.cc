@@ -170,9 +170,8 @@ absl::StatusOr<InsightsDescription> DescribeContributorInsights(const store::Dat
   CheckInsightsIndexShape(index_name, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   ARM_RETURN_IF_ERROR(model::CheckTableReference(*table_name));
-  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(database, *table_name));
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableWithSettings(database, *table_name));
   const model::TableDescriptor& table = pinned.table->descriptor;
-  if (!HasSettings(table)) return NoSuchTableError(table.name);
   if (!index_name.has_value()) return InsightsDescription{table.name, {}, table.settings.contributor_insights};
   const model::IndexDescriptor* const index = table.FindIndex(*index_name);
   if (index == nullptr || index->kind == model::IndexKind::kLocal) {

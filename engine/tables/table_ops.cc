@@ -114,8 +114,7 @@ absl::StatusOr<ListTablesResult> ListTables(const store::Database& database,
 
 absl::StatusOr<TableDescription> UpdateTable(store::Database* database, const model::TableUpdate& update) {
   ARM_RETURN_IF_ERROR(model::CheckTableUpdate(update));
-  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(*database, *update.table_name));
-  if (!HasSettings(pinned.table->descriptor)) return NoSuchTableError(*update.table_name);
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableWithSettings(*database, *update.table_name));
   model::TableDescriptor before;
   ARM_ASSIGN_OR_RETURN(std::optional<model::TableDescriptor> after,
                        database->UpdateTable(pinned.table->descriptor.name, [&](model::TableDescriptor* table) {

@@ -157,9 +157,14 @@ bool HasSettings(const model::TableDescriptor& table) {
 
 absl::StatusOr<std::optional<model::TableDescriptor>> UpdateSettings(
     store::Database* database, std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change) {
-  const std::shared_ptr<const store::Table> table = database->catalog()->Hold(name);
-  if (table != nullptr && !HasSettings(table->descriptor)) return std::nullopt;
-  return database->UpdateTable(name, change);
+  bool has_settings = true;
+  absl::StatusOr<std::optional<model::TableDescriptor>> changed =
+      database->UpdateTable(name, [&](model::TableDescriptor* table) -> absl::Status {
+        has_settings = HasSettings(*table);
+        return has_settings ? change(table) : NoSuchTableError(table->name);
+      });
+  if (!has_settings) return std::nullopt;
+  return changed;
 }
 
 absl::Status CheckSettingsMayChange(const model::TableDescriptor& table) {
@@ -236,9 +241,8 @@ absl::StatusOr<TimeToLiveSpecification> UpdateTimeToLive(store::Database* databa
 absl::StatusOr<TimeToLiveDescription> DescribeTimeToLive(const store::Database& database,
                                                          const std::optional<std::string>& table_name) {
   ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
-  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(database, *table_name));
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableWithSettings(database, *table_name));
   const model::TableDescriptor& table = pinned.table->descriptor;
-  if (!HasSettings(table)) return NoSuchTableError(table.name);
   if (!CheckSettingsMayChange(table).ok()) {
     const std::string_view state = model::TableStateName(table.state);
     return ValidationError(
@@ -250,8 +254,8 @@ absl::StatusOr<TimeToLiveDescription> DescribeTimeToLive(const store::Database& 
 absl::StatusOr<ContinuousBackupsDescription> DescribeContinuousBackups(const store::Database& database,
                                                                        const std::optional<std::string>& table_name) {
   ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
-  const absl::StatusOr<PinnedTable> pinned = FindTableInAnyState(database, *table_name);
-  if (!pinned.ok() || !HasSettings(pinned->table->descriptor)) return TableNotFound(*table_name);
+  const absl::StatusOr<PinnedTable> pinned = FindTableWithSettings(database, *table_name);
+  if (!pinned.ok()) return TableNotFound(*table_name);
   return DescriptionOf(pinned->table->descriptor, absl::Now());
 }
 
@@ -260,8 +264,7 @@ absl::StatusOr<ContinuousBackupsDescription> UpdateContinuousBackups(store::Data
   ARM_RETURN_IF_ERROR(CheckUpdateShape(request));
   const PointInTimeRecoverySpecification& specification = *request.specification;
   if (!*specification.enabled && specification.period_days.has_value()) {
-    return ValidationError(
-        "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery.");
+    return InvalidRequestError("Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery.");
   }
   const absl::Time now = absl::Now();
   bool was_enabled = false;

@@ -5,7 +5,6 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "engine/invalid_request.h"
 #include "engine/transfer/transfer_files.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -121,7 +120,7 @@ absl::Status CheckExportedTable(std::string_view arn) {
   model::Arn parts;
   if (!model::ParseArn(arn, &parts).ok()) return InvalidParameterError("tableArn is not a valid ARN");
   if (!parts.is_of_this_account()) return model::OtherAccountError();
-  return model::IsTableArn(arn) ? absl::OkStatus() : InvalidRequest("Table ARN is invalid.");
+  return model::IsTableArn(arn) ? absl::OkStatus() : InvalidRequestError("Table ARN is invalid.");
 }
 
 absl::Status CheckPrefixOf(const FilePlaceRequest& place) { return CheckFilePrefix(place.prefix.value_or("")); }
@@ -183,11 +182,12 @@ absl::Status CheckStartExport(const StartExportRequest& request) {
   ARM_RETURN_IF_ERROR(CheckMessageSize(request.message));
   ARM_RETURN_IF_ERROR(CheckExportedTable(*request.table_arn));
   if (request.encryption.kms_key_id.has_value() && request.encryption.algorithm != "KMS") {
-    return InvalidRequest("KMS Key Id is not supported for this encryption type");
+    return InvalidRequestError("KMS Key Id is not supported for this encryption type");
   }
   // A request with the specification has been refused before: the member is not available.
   if (request.type == "INCREMENTAL_EXPORT") {
-    return InvalidRequest("Incremental Export Specification expected when export type is set as Incremental Export");
+    return InvalidRequestError(
+        "Incremental Export Specification expected when export type is set as Incremental Export");
   }
   ARM_RETURN_IF_ERROR(CheckPrefixOf(request.place));
   return request.format == "ION" ? NotSupported("ExportFormat", "ION") : absl::OkStatus();
@@ -282,7 +282,7 @@ absl::Status CheckListTransfers(const ListTransfersRequest& request) {
   ARM_RETURN_IF_ERROR(faults.ToStatus());
   if (request.table_arn.has_value()) ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_arn));
   if (!request.next_token.has_value() || ParsePageToken(*request.next_token).has_value()) return absl::OkStatus();
-  return InvalidRequest(Cat("Provided nextToken is invalid: ", model::Shown(*request.next_token)));
+  return InvalidRequestError(Cat("Provided nextToken is invalid: ", model::Shown(*request.next_token)));
 }
 
 absl::Status CheckTransferArn(TransferKind kind, const std::optional<std::string>& arn) {

@@ -115,6 +115,8 @@ absl::Status MakeApiError(ApiErrorType type, std::string_view text) {
   return status;
 }
 
+absl::Status InvalidRequestError(std::string_view detail) { return ValidationError(Cat("Invalid Request: ", detail)); }
+
 absl::Status InvalidParameterError(std::string_view detail) {
   return ValidationError(Cat("One or more parameter values were invalid: ", detail));
 }

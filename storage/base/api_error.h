@@ -73,6 +73,8 @@ absl::Status MakeApiError(ApiErrorType type, std::string_view text);
 inline absl::Status ValidationError(std::string_view text) { return MakeApiError(ApiErrorType::kValidation, text); }
 // The most frequent prefix: "One or more parameter values were invalid: " + detail.
 absl::Status InvalidParameterError(std::string_view detail);
+// The prefix of backups, restores, exports and imports: "Invalid Request: " + detail.
+absl::Status InvalidRequestError(std::string_view detail);
 inline absl::Status AttributeNameTooLongError() {
   return ValidationError("1 validation error detected: Attribute name is too large, must be less than 65536 bytes");
 }

@@ -22,8 +22,7 @@ bool IsIndex(const ThroughputOwner& owner) { return !owner.index_name.empty(); }
 
 // Restores have a prefix of their own.
 absl::Status Invalid(SettingUse use, std::string_view detail) {
-  return use == SettingUse::kRestore ? ValidationError(Cat("Invalid Request: ", detail))
-                                     : InvalidParameterError(detail);
+  return use == SettingUse::kRestore ? InvalidRequestError(detail) : InvalidParameterError(detail);
 }
 
 // "table" or "index <name>", as texts about one amount name it.

@@ -83,11 +83,10 @@ std::optional<rados::TakeoverProblem> FindProblemOfDatabase(const rados::RadosVo
     return rados::TakeoverProblem{.reason = "damage", .text = std::string(Sv(format.status().message()))};
   }
   if (format->version <= store::kFormatVersion) return std::nullopt;
-  return rados::TakeoverProblem{.reason = "version",
-                                .text = Cat("the database has format ", format->version,
-                                            "; this build reads formats "
-                                            "up to ",
-                                            store::kFormatVersion, ": use a newer armatured")};
+  return rados::TakeoverProblem{
+      .reason = "version",
+      .text = Cat("the database has format ", format->version, "; this build reads formats up to ",
+                  store::kFormatVersion, ": use a newer armatured")};
 }
 
 #ifdef ARMATURE_RADOS

@@ -14,13 +14,13 @@
 
 namespace armature::rados {
 
-// See RadosVolume::Check. Memory: the names of all objects, some tens of bytes each.
 // Objects of closed files that are missing or too short, a line each, at most VolumeCheck::kProblemsMax. Asks for the
 // size of each object, some at a time, and lists none. Files may change meanwhile. `is_stopped` ends it early; may be
 // null. Errors: Unavailable.
 absl::StatusOr<std::vector<std::string>> FindLostObjects(RadosSession* session, const NameTable& names,
                                                          const std::function<bool()>& is_stopped);
 
+// See RadosVolume::Check. Memory: the names of all objects, some tens of bytes each.
 absl::StatusOr<VolumeCheck> CheckVolume(RadosSession* session, const NameTable& names, bool collects);
 
 }  // namespace armature::rados

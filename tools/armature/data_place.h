@@ -20,10 +20,12 @@ place::PlaceOptions& RadosAccess();
 // InputError for damage, UsageError otherwise. Names the place.
 absl::Status PlaceError(const std::string& place, const absl::Status& status);
 
+// The place is there already, or is made.
+enum class PlaceUse : uint8_t { kExisting, kNew };
+
 // Opens `data_dir`: a path, or rados://POOL/NAMESPACE, which no other process may use meanwhile. A place in RADOS that
 // is not there is made for kNew only. Objects of an existing one that are lost, and files of it that are made anew, are
 // told on standard error. Errors: those of PlaceError.
-enum class PlaceUse : uint8_t { kExisting, kNew };
 absl::StatusOr<std::unique_ptr<place::Place>> OpenDataPlace(const std::string& data_dir,
                                                             PlaceUse use = PlaceUse::kExisting);
 

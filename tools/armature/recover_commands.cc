@@ -189,7 +189,8 @@ void AddRecoverCommand(CLI::App& app, Action* action) {
       ->type_name("NEWDIR");
   recover.footer(
       "Shows the damage that stops a start, what accepting it loses, damaged files of tables, for which it reads all\n"
-      "files, and how many rows of each table can be read and salvaged; Rows is the number that the table should have. "
+      "files, and how many rows of each table can be read and salvaged; Rows is the number that the table should "
+      "have.\n"
       "With --yes, or after a question, accepts it:\n"
       "missing log files are forgotten, damaged records of the log are skipped, column families without a table are\n"
       "dropped. Copy the directory before. Rows and indexes may differ afterwards: run armature verify --repair.\n\n"
