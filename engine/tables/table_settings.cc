@@ -157,14 +157,11 @@ bool HasSettings(const model::TableDescriptor& table) {
 
 absl::StatusOr<std::optional<model::TableDescriptor>> UpdateSettings(
     store::Database* database, std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change) {
-  bool has_settings = true;
-  absl::StatusOr<std::optional<model::TableDescriptor>> changed =
-      database->UpdateTable(name, [&](model::TableDescriptor* table) -> absl::Status {
-        has_settings = HasSettings(*table);
-        return has_settings ? change(table) : NoSuchTableError(table->name);
-      });
-  if (!has_settings) return std::nullopt;
-  return changed;
+  // The database refuses to change a table that is being restored with an error of its own; to these operations it is
+  // absent.
+  const std::shared_ptr<const store::Table> table = database->catalog()->Hold(name);
+  if (table != nullptr && !HasSettings(table->descriptor)) return std::nullopt;
+  return database->UpdateTable(name, change);
 }
 
 absl::Status CheckSettingsMayChange(const model::TableDescriptor& table) {
