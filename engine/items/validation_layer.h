@@ -3,7 +3,9 @@
 
 // The layers that check requests. The API is replacing one layer by another, operation by operation, so one rule has
 // different texts in different operations. Clients see the layer of the operation that they call. The two tables here
-// hold all differences: an operation that moves to another layer is a change of one row.
+// hold the rules that several operations share, so an operation that moves to another layer is a change of its row. The
+// order in which one operation gathers faults stands with its checks (mutations.cc, read_plan.cc), and a request that
+// no newer layer can read is judged by the older one.
 //
 // Source of rules and texts: the API as it answered in us-east-1 in October 2026.
 

@@ -111,6 +111,8 @@ void CheckSpecification(const std::optional<PointInTimeRecoverySpecification>& s
   constraints->CheckMaximum(*specification->period_days, path, kPeriodDaysMax);
 }
 
+int64_t WholeSecondMs(absl::Time time) { return absl::ToUnixSeconds(time) * 1000; }
+
 ContinuousBackupsDescription DescriptionOf(const model::TableDescriptor& table, absl::Time now) {
   ContinuousBackupsDescription description;
   description.enabled = table.state != model::TableState::kCreating;
@@ -118,9 +120,8 @@ ContinuousBackupsDescription DescriptionOf(const model::TableDescriptor& table, 
   if (!recovery.has_value()) return description;
   description.recovery_enabled = true;
   description.period_days = recovery->period_days;
-  description.earliest_ms =
-      std::max(recovery->enabled_since_ms, absl::ToUnixMillis(now - absl::Hours(24) * recovery->period_days));
-  description.latest_ms = std::max(description.earliest_ms, absl::ToUnixMillis(now - kRestorableAfter));
+  description.earliest_ms = EarliestRestorableMs(*recovery, now);
+  description.latest_ms = std::max(description.earliest_ms, WholeSecondMs(now - kRestorableAfter));
   return description;
 }
 
@@ -150,6 +151,11 @@ absl::Status CheckUpdateShape(const SettingUpdate<Specification>& request) {
 }
 
 }  // namespace
+
+int64_t EarliestRestorableMs(const model::PointInTimeRecovery& recovery, absl::Time now) {
+  return std::max(WholeSecondMs(absl::FromUnixMillis(recovery.enabled_since_ms)),
+                  WholeSecondMs(now - absl::Hours(24) * recovery.period_days));
+}
 
 bool HasSettings(const model::TableDescriptor& table) {
   return !table.is_being_restored() || table.is_being_imported();

@@ -13,6 +13,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "storage/model/table_descriptor.h"
 #include "storage/model/table_settings.h"
 #include "storage/store/database.h"
@@ -103,6 +104,9 @@ struct ContinuousBackupsDescription {
   int64_t earliest_ms = 0;
   int64_t latest_ms = 0;
 };
+
+// The beginning of the window of recovery, in milliseconds since the epoch. Windows begin and end with whole seconds.
+int64_t EarliestRestorableMs(const model::PointInTimeRecovery& recovery, absl::Time now);
 
 // Errors: ValidationException, TableNotFoundException, ContinuousBackupsUnavailableException. UpdateContinuousBackups
 // blocks: it writes to disk.

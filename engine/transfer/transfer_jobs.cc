@@ -221,6 +221,14 @@ absl::StatusOr<TransferRecord> TransferJobs::Find(TransferKind kind, const std::
 
 TransferPage TransferJobs::List(const ListTransfersRequest& request) const {
   const std::string_view table = request.table_arn.has_value() ? model::LocalTableName(*request.table_arn) : "";
+  // Exports are listed with their table: none once it is deleted, also if another one has its name now. Imports made
+  // theirs.
+  std::optional<TableId> exported;
+  if (request.table_arn.has_value() && request.kind == TransferKind::kExport) {
+    const std::shared_ptr<const store::Table> found = parts_->database->catalog()->Hold(table);
+    if (found == nullptr) return {};
+    exported = found->descriptor.id;
+  }
   std::string before;
   if (request.next_token.has_value()) before = PlaceOf(request.kind, ParsePageToken(*request.next_token).value_or(""));
   const int64_t normal = request.kind == TransferKind::kBulkPut ? kBulkPageDefault : kTransferPageDefault;
@@ -231,6 +239,7 @@ TransferPage TransferJobs::List(const ListTransfersRequest& request) const {
   for (const auto& [arn, entry] : entries_) {
     if (entry->record.kind != request.kind) continue;
     if (request.table_arn.has_value() && entry->record.table_name != table) continue;
+    if (exported.has_value() && entry->record.table != *exported) continue;
     std::string place = PlaceOf(request.kind, arn);
     if (!before.empty() && place >= before) continue;
     found.emplace(std::move(place), &entry->record);

@@ -1,6 +1,5 @@
 #include "engine/transfer/transfer_ops.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string_view>
@@ -8,6 +7,7 @@
 
 #include "absl/time/clock.h"
 #include "engine/parts.h"
+#include "engine/tables/table_settings.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -58,9 +58,8 @@ absl::Status PrepareExport(const Parts& parts, const StartExportRequest& request
   if (request.export_time_ms.has_value()) {
     const int64_t time_ms = *request.export_time_ms;
     const int64_t margin_ms = absl::ToInt64Milliseconds(kExportTimeMargin);
-    const model::PointInTimeRecovery& recovery = *table.settings.point_in_time_recovery;
-    const int64_t period_ms = absl::ToInt64Milliseconds(absl::Hours(24)) * recovery.period_days;
-    const int64_t earliest_ms = std::max(recovery.enabled_since_ms, record->start_time_ms - period_ms);
+    const int64_t earliest_ms =
+        EarliestRestorableMs(*table.settings.point_in_time_recovery, absl::FromUnixMillis(record->start_time_ms));
     const bool is_in_window = time_ms >= earliest_ms && time_ms <= record->start_time_ms;
     // The daemon exports the present only.
     if (time_ms < record->start_time_ms - margin_ms || time_ms > record->start_time_ms + margin_ms) {

@@ -28,7 +28,9 @@ const TYPES = [
 ];
 
 export function typeOf(error) {
-  return TYPES.find(([type]) => error instanceof type)?.[1] ?? `${error.name}: ${error.message}`;
+  const type = TYPES.find(([type]) => error instanceof type)?.[1];
+  // The package has no class for what a daemon does not serve.
+  return type ?? (error.code === 'UNIMPLEMENTED' ? 'unsupported' : `${error.name}: ${error.message}`);
 }
 
 /** The difference between an error and the expected one; undefined if there is none. */

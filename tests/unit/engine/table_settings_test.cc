@@ -72,6 +72,8 @@ TEST_F(TableSettings, SurviveARestart) {
   EXPECT_EQ(after->period_days, 7);
   EXPECT_EQ(after->earliest_ms, before->earliest_ms);
   EXPECT_GE(after->latest_ms, after->earliest_ms);
+  EXPECT_EQ(after->earliest_ms % 1000, 0);
+  EXPECT_EQ(after->latest_ms % 1000, 0);
 }
 
 // A held snapshot keeps a table in the state DELETING.

@@ -34,6 +34,7 @@ pub fn type_of(error: &Error) -> String {
             Code::NotFound => "not_found",
             Code::Unauthenticated => "unauthenticated",
             Code::Unavailable => "unavailable",
+            Code::Unimplemented => "unsupported",
             _ => return error.to_string(),
         },
     };

@@ -20,6 +20,7 @@ import io.github.armaturedb.client.exception.TrimmedDataAccessException;
 import io.github.armaturedb.client.exception.UnauthenticatedException;
 import io.github.armaturedb.client.exception.UnavailableException;
 import io.github.armaturedb.client.exception.ValidationException;
+import io.grpc.Status;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +56,14 @@ final class Failures {
     private Failures() {}
 
     static String typeOf(RuntimeException error) {
-        return TYPES.entrySet().stream().filter(e -> e.getKey().isInstance(error)).map(Map.Entry::getValue).findFirst().orElse(error.toString());
+        return TYPES.entrySet().stream().filter(e -> e.getKey().isInstance(error)).map(Map.Entry::getValue).findFirst()
+                .orElseGet(() -> otherTypeOf(error));
+    }
+
+    /** The package has no class for what a daemon does not serve. */
+    private static String otherTypeOf(RuntimeException error) {
+        boolean unserved = error instanceof ArmatureException e && e.code() == Status.Code.UNIMPLEMENTED;
+        return unserved ? "unsupported" : error.toString();
     }
 
     /** Empty: the error is the wanted one. Else the difference. */
