@@ -7,7 +7,9 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_program(ARMATURE_CCACHE ccache)
 if(ARMATURE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${ARMATURE_CCACHE}")
+  # Paths are relative to the source tree, so that the build directories of one clone, and several clones, share results.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=true
+    "${ARMATURE_CCACHE}")
 endif()
 
 find_program(ARMATURE_MOLD mold)
