@@ -201,7 +201,7 @@ impl TableSchema {
             global_secondary_indexes,
             stream_specification: self
                 .stream
-                .map(|images| api::StreamSpecification { stream_enabled: Some(true), stream_view_type: images.into() }),
+                .map(|images| api::StreamSpecification { stream_enabled: Some(true), stream_view_type: images.into(), ..Default::default() }),
             ..Default::default()
         }
     }
