@@ -1,17 +1,20 @@
 #include "storage/store/damage_keeper.h"
 
-#include <algorithm>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "glog/logging.h"
-#include "rocksdb/db.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/write_batch.h"
 #include "storage/base/fault_points.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/base/thread_pool.h"
+#include "storage/base/time_histogram.h"
 #include "storage/store/damaged_families.h"
 #include "storage/store/files/volume.h"
 #include "storage/store/meta_keys.h"
@@ -21,35 +24,22 @@
 namespace armature::store {
 namespace {
 
-// RocksDB would try the same compaction again every second.
-void StopCompactions(RocksDb* db, std::string_view family) {
-  ColumnFamily* const found = db->Find(family);
-  if (found == nullptr) return;
-  const rocksdb::Status stopped = db->db()->SetOptions(found->handle(), {{"disable_auto_compactions", "true"}});
-  if (!stopped.ok()) {
-    LOG(WARNING) << "store: cannot end compactions of a damaged family family=" << family
-                 << " status=" << stopped.ToString();
-  }
-}
+// Pause before another attempt to keep what could not be kept.
+constexpr absl::Duration kRetryPause = absl::Seconds(1);
 
-// The path of a file that the family still has; empty if it has it no more.
-std::string PathOf(RocksDb* db, const FamilyDamage& damage) {
-  ColumnFamily* const found = db->Find(damage.family);
-  if (found == nullptr) return "";
-  rocksdb::ColumnFamilyMetaData facts;
-  db->db()->GetColumnFamilyMetaData(found->handle(), &facts);
-  for (const rocksdb::LevelMetaData& level : facts.levels) {
-    for (const rocksdb::SstFileMetaData& file : level.files) {
-      if (NameIn(file.name) == damage.file) return Cat(file.db_path, "/", damage.file);
-    }
+// RocksDB would try the same compaction again every second. False: to be tried again.
+bool StopCompactions(RocksDb* db, std::string_view family) {
+  const absl::Status stopped = db->StopCompactions(family);
+  if (!stopped.ok()) {
+    LOG_EVERY_N(WARNING, 60) << "store: cannot set a damaged family apart status=" << stopped;
   }
-  return "";
+  return stopped.ok();
 }
 
 // Damage whose file is not known cannot be looked for.
 bool IsStillDamaged(RocksDb* db, const FamilyDamage& damage) {
   if (damage.file.empty()) return db->Find(damage.family) != nullptr;
-  const std::string path = PathOf(db, damage);
+  const std::string path = db->PathOf(damage.family, damage.file);
   return !path.empty() && !CheckTableFile(db->volume()->env(), path).ok();
 }
 
@@ -89,30 +79,67 @@ absl::Status LoadDamages(RocksDb* db) {
     }
     LOG(ERROR) << "store: a table file is still damaged, its column family is set apart family=" << damage.family << " "
                << DamageText(damage);
-    StopCompactions(db, damage.family);
-    db->damages()->Add(std::move(damage));
+    const bool is_stopped = StopCompactions(db, damage.family);
+    db->damages()->Add(std::move(damage), is_stopped ? DamagedFamilies::IsKept::kYes : DamagedFamilies::IsKept::kNo);
   }
-  static_cast<void>(db->damages()->TakeNew());
   if (repaired.Count() == 0) return absl::OkStatus();
   // A record that stays is looked at again by the next start.
-  const absl::Status written = db->Write(&repaired, /*sync=*/false, "forget damages");
+  const absl::Status written = db->TryWrite(&repaired, "forget damages");
   if (!written.ok()) LOG(WARNING) << "store: " << written;
   return absl::OkStatus();
 }
 
-void KeepDamages(RocksDb* db) {
-  if (!db->damages()->any()) return;
-  const std::vector<FamilyDamage> added = db->damages()->TakeNew();
-  if (added.empty()) return;
+bool KeepDamages(RocksDb* db) {
+  const std::vector<FamilyDamage> added = db->damages()->NotKept();
+  if (added.empty()) return true;
+  bool are_stopped = true;
   rocksdb::WriteBatch batch;
+  // All before the write, which one of them might hold back.
   for (const FamilyDamage& damage : added) {
+    are_stopped = StopCompactions(db, damage.family) && are_stopped;
     batch.Put(db->meta()->handle(), DamagedKey(damage.family), EncodeDamageRecord(damage));
-    StopCompactions(db, damage.family);
   }
+  if (!are_stopped) return false;
   ARM_FAULT_POINT("damage.before_record");
   // Without the record, a start finds the damage when it compacts the family.
-  const absl::Status written = db->Write(&batch, /*sync=*/true, "record damages");
-  if (!written.ok()) LOG(WARNING) << "store: cannot record damages status=" << written;
+  const absl::Status written = db->TryWrite(&batch, "record damages");
+  if (!written.ok()) {
+    LOG_EVERY_N(WARNING, 60) << "store: cannot record damages status=" << written;
+    return false;
+  }
+  for (const FamilyDamage& damage : added) db->damages()->SetKept(damage.family);
+  return true;
+}
+
+DamageKeeper::DamageKeeper(RocksDb* db) : db_(db) {
+  db_->damages()->SetListener([this] {
+    const absl::MutexLock lock(&mutex_);
+    is_found_ = true;
+    wake_.Notify();
+  });
+  thread_ = std::thread([this] { Work(); });
+}
+
+DamageKeeper::~DamageKeeper() {
+  db_->damages()->SetListener(nullptr);
+  {
+    const absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+    wake_.Notify();
+  }
+  thread_.join();
+}
+
+void DamageKeeper::Work() {
+  SetThreadName("arm-damage");
+  while (true) {
+    const bool are_kept = KeepDamages(db_);
+    const int64_t retry_ns = MonotonicAfter(are_kept ? absl::InfiniteDuration() : kRetryPause);
+    const absl::MutexLock lock(&mutex_);
+    while (!is_found_ && !stopping_ && MonotonicNs() < retry_ns) wake_.Until(&mutex_, retry_ns);
+    if (stopping_) return;
+    is_found_ = false;
+  }
 }
 
 }  // namespace armature::store

@@ -4,8 +4,12 @@
 // Keeps on disk which column families are damaged, and keeps compactions away from them.
 
 #include <string>
+#include <thread>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "storage/base/monotonic_wait.h"
 
 namespace rocksdb {
 class Env;
@@ -18,14 +22,36 @@ class RocksDb;
 // Reads all of a table file and compares its checksums. Errors: DataLoss; Unavailable if it cannot be read.
 absl::Status CheckTableFile(rocksdb::Env* env, const std::string& path);
 
-// Called when the database was opened. Families whose damage is on record are set apart, unless the damaged file is
-// whole again or gone: the operator has put it back, or a compaction of before had finished. Errors: those of reading
-// `meta`.
+// Called when the database was opened, before its first write. Families whose damage is on record are set apart, unless
+// the damaged file is whole again or gone: the operator has put it back, or a compaction of before had finished.
+// Errors: those of reading `meta`.
 absl::Status LoadDamages(RocksDb* db);
 
-// Called periodically by one thread: records the damages that were found since, and ends the attempts to compact these
-// families.
-void KeepDamages(RocksDb* db);
+// Ends the attempts to compact the families that were found damaged, and records them. False if something is left to
+// do: to be called again, by one thread at a time.
+bool KeepDamages(RocksDb* db);
+
+// A thread that calls KeepDamages as soon as a damage is found. All other threads may wait for it: while RocksDB tries
+// to compact a damaged family, the family's files may hold back all writes.
+//
+// Thread-safety: owned by one thread. Lifetime: `db` outlives it; the destructor joins the thread.
+class DamageKeeper {
+ public:
+  explicit DamageKeeper(RocksDb* db);
+  ~DamageKeeper();
+  DamageKeeper(const DamageKeeper&) = delete;
+  DamageKeeper& operator=(const DamageKeeper&) = delete;
+
+ private:
+  void Work();
+
+  RocksDb* const db_;
+  absl::Mutex mutex_;
+  MonotonicWait wake_;
+  bool is_found_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
 
 }  // namespace armature::store
 

@@ -45,22 +45,27 @@ std::optional<FamilyDamage> DamagedFamilies::Find(std::string_view family) const
   const absl::MutexLock lock(&mutex_);
   const auto found = damages_.find(family);
   if (found == damages_.end()) return std::nullopt;
-  return found->second;
+  return found->second.damage;
 }
 
 std::vector<FamilyDamage> DamagedFamilies::All() const {
   std::vector<FamilyDamage> all;
   const absl::MutexLock lock(&mutex_);
-  for (const auto& [family, damage] : damages_) all.push_back(damage);
+  for (const auto& [family, known] : damages_) all.push_back(known.damage);
   return all;
 }
 
-bool DamagedFamilies::Add(FamilyDamage damage) {
-  const absl::MutexLock lock(&mutex_);
-  std::string family = damage.family;
-  if (!damages_.try_emplace(family, std::move(damage)).second) return false;
-  new_.push_back(std::move(family));
-  any_.store(true, std::memory_order_release);
+bool DamagedFamilies::Add(FamilyDamage damage, IsKept is_kept) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    std::string family = damage.family;
+    const bool is_new =
+        damages_.try_emplace(std::move(family), Known{std::move(damage), is_kept == IsKept::kYes}).second;
+    if (!is_new) return false;
+    any_.store(true, std::memory_order_release);
+  }
+  const absl::MutexLock lock(&listener_mutex_);
+  if (on_found_ != nullptr) on_found_();
   return true;
 }
 
@@ -69,13 +74,24 @@ void DamagedFamilies::Remove(std::string_view family) {
   if (const auto found = damages_.find(family); found != damages_.end()) damages_.erase(found);
 }
 
-std::vector<FamilyDamage> DamagedFamilies::TakeNew() {
-  const absl::MutexLock lock(&mutex_);
+std::vector<FamilyDamage> DamagedFamilies::NotKept() const {
   std::vector<FamilyDamage> added;
-  for (const std::string& family : std::exchange(new_, {})) {
-    if (const auto found = damages_.find(family); found != damages_.end()) added.push_back(found->second);
+  if (!any()) return added;
+  const absl::MutexLock lock(&mutex_);
+  for (const auto& [family, known] : damages_) {
+    if (!known.is_kept) added.push_back(known.damage);
   }
   return added;
+}
+
+void DamagedFamilies::SetKept(std::string_view family) {
+  const absl::MutexLock lock(&mutex_);
+  if (const auto found = damages_.find(family); found != damages_.end()) found->second.is_kept = true;
+}
+
+void DamagedFamilies::SetListener(std::function<void()> found) {
+  const absl::MutexLock lock(&listener_mutex_);
+  on_found_ = std::move(found);
 }
 
 }  // namespace armature::store

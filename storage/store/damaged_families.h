@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,18 +47,31 @@ class DamagedFamilies {
   std::optional<FamilyDamage> Find(std::string_view family) const;
   std::vector<FamilyDamage> All() const;  // by family
 
+  // `kYes`: the damage is on record already.
+  enum class IsKept : uint8_t { kNo, kYes };
   // Adds a damage. False if one of the family is known.
-  bool Add(FamilyDamage damage);
+  bool Add(FamilyDamage damage, IsKept is_kept = IsKept::kNo);
   void Remove(std::string_view family);
 
-  // The damages that were added since the last call.
-  std::vector<FamilyDamage> TakeNew();
+  // The damages that are not kept yet: SetKept tells which are.
+  std::vector<FamilyDamage> NotKept() const;
+  void SetKept(std::string_view family);
+
+  // Calls `found` when a damage is added, on the thread that adds it. It must only take a note. Null removes it; it is
+  // not running when the call returns.
+  void SetListener(std::function<void()> found);
 
  private:
+  struct Known {
+    FamilyDamage damage;
+    bool is_kept = false;
+  };
+
   std::atomic<bool> any_ = false;
   mutable absl::Mutex mutex_;
-  std::map<std::string, FamilyDamage, std::less<>> damages_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::string> new_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Known, std::less<>> damages_ ABSL_GUARDED_BY(mutex_);
+  absl::Mutex listener_mutex_;
+  std::function<void()> on_found_ ABSL_GUARDED_BY(listener_mutex_);
 };
 
 }  // namespace armature::store

@@ -37,6 +37,7 @@ struct Database::Impl {
   std::unique_ptr<DataDirectory> directory;
   TimerQueue timers;
   std::unique_ptr<RocksDb> rocks;
+  std::unique_ptr<DamageKeeper> damage_keeper;
   std::unique_ptr<SequenceTickets> tickets;
   std::unique_ptr<StreamLog> streams;
   std::unique_ptr<StreamKeeper> stream_keeper;
@@ -102,12 +103,13 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   ARM_ASSIGN_OR_RETURN(
       impl->rocks, RocksDb::Open(db_path, options,
                                  impl->directory->is_new() ? RocksDb::IfMissing::kCreate : RocksDb::IfMissing::kFail));
+  // Before the first write, which may wait for a family whose damage is not known yet.
+  impl->damage_keeper = std::make_unique<DamageKeeper>(impl->rocks.get());
   ARM_RETURN_IF_ERROR(impl->directory->FinishCreation());
   // Before the format is raised: a directory of an older format lacks the file, one of this format must not.
   if (!impl->directory->needs_epoch()) MarkPlace(impl->directory.get());
   ARM_RETURN_IF_ERROR(impl->directory->RaiseFormat());
   ARM_RETURN_IF_ERROR(impl->directory->NoteLogs());
-  ARM_RETURN_IF_ERROR(LoadDamages(impl->rocks.get()));
   ARM_ASSIGN_OR_RETURN(impl->tickets, OpenSequences(impl->rocks.get(), impl->directory.get(), options));
   ARM_ASSIGN_OR_RETURN(impl->streams, StreamLog::Open(impl->rocks.get(), impl->tickets.get(), options.streams.shards));
   impl->expiry = std::make_unique<ExpiryIndex>(impl->rocks.get());

@@ -13,7 +13,6 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/thread_pool.h"
-#include "storage/store/damage_keeper.h"
 #include "storage/store/rocks_db.h"
 
 namespace armature::store {
@@ -184,7 +183,6 @@ void DiskGuard::RunOnce() {
   space_->Look();
   db_->KeepResumable();
   db_->FlushIdle(MonotonicNs());
-  KeepDamages(db_);
   if (!space_->has_failed() || !HasRoomToResume()) return;
   const absl::Status resumed = db_->Resume();
   if (!resumed.ok()) {

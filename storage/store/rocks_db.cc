@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "glog/logging.h"
-#include "rocksdb/convenience.h"
 #include "rocksdb/write_buffer_manager.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/store/background_priority.h"
 #include "storage/store/commit/write_unit.h"
+#include "storage/store/damage_keeper.h"
 #include "storage/store/database.h"
+#include "storage/store/files/volume.h"
 #include "storage/store/identity_file.h"
 #include "storage/store/memtable/collapsing_memtable.h"
 #include "storage/store/meta_keys.h"
@@ -23,8 +24,6 @@ namespace {
 
 // More than any memtable takes for what the log may hold.
 constexpr size_t kReplayedMemtableBytes = size_t{64} << 30;
-// The space that must be free to keep a spare file, as a multiple of its size.
-constexpr uint64_t kSpareRoomFactor = 2;
 // Number of idle families that are flushed at once.
 constexpr size_t kIdleFlushesMax = 16;
 constexpr size_t kFamiliesFlushedAtStartMax = 200;
@@ -86,6 +85,8 @@ absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, 
   database->stream_ = database->Find(kStreamFamily);
   database->expiry_ = database->Find(kExpiryFamily);
   ARM_RETURN_IF_ERROR(database->LoadStats());
+  // Before the first write, which the files of a damaged family might hold back for ever.
+  ARM_RETURN_IF_ERROR(LoadDamages(database.get()));
   database->KeepResumable();
   return database;
 }
@@ -162,6 +163,8 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   descriptors.reserve(names.size());
   for (const std::string& name : names) {
     descriptors.emplace_back(name, MakeFamilyOptions(name));
+    // It is opened for a few writes, which no family must hold back.
+    descriptors.back().options.disable_auto_compactions = if_damaged == IfDamaged::kAcceptLosses;
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* raw = nullptr;
@@ -320,6 +323,7 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
       status = FromRocks(dropped, "drop column families");
       continue;
     }
+    const absl::MutexLock use(&handles_mutex_);
     {
       const absl::MutexLock lock(&mutex_);
       families_.erase(families_.find(handle->GetName()));
@@ -336,6 +340,28 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
     if (found != families_.end() && !found->second->is_made()) families_.erase(found);
   }
   return status;
+}
+
+absl::Status RocksDb::StopCompactions(std::string_view name) {
+  const absl::MutexLock use(&handles_mutex_);
+  ColumnFamily* const family = Find(name);
+  if (family == nullptr || db_->GetOptions(family->handle()).disable_auto_compactions) return absl::OkStatus();
+  return FromRocks(db_->SetOptions(family->handle(), {{"disable_auto_compactions", "true"}}),
+                   Cat("end compactions of ", name));
+}
+
+std::string RocksDb::PathOf(std::string_view family, std::string_view file) {
+  const absl::MutexLock use(&handles_mutex_);
+  ColumnFamily* const found = Find(family);
+  if (found == nullptr) return "";
+  rocksdb::ColumnFamilyMetaData facts;
+  db_->GetColumnFamilyMetaData(found->handle(), &facts);
+  for (const rocksdb::LevelMetaData& level : facts.levels) {
+    for (const rocksdb::SstFileMetaData& sst : level.files) {
+      if (NameIn(sst.name) == file) return Cat(sst.db_path, "/", file);
+    }
+  }
+  return "";
 }
 
 absl::StatusOr<bool> RocksDb::IsEmpty(const ColumnFamily& family) {
@@ -363,14 +389,31 @@ absl::StatusOr<std::optional<std::string>> RocksDb::Get(const ColumnFamily& fami
 absl::Status RocksDb::Write(rocksdb::WriteBatch* batch, bool sync, std::string_view context) {
   rocksdb::WriteOptions options;
   options.sync = sync;
-  options.ignore_missing_column_families = true;
-  if (sync) batch->PutLogData(EncodeSyncMark({synced_log(), /*is_unsynced_acknowledged=*/false}));
   space_.Spend(batch->GetDataSize());
   // Checked before the gate as well: the gate is closed while the engine resumes.
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   const absl::ReaderMutexLock gate(&write_gate_);
+  return WriteInGate(options, batch, context);
+}
+
+absl::Status RocksDb::TryWrite(rocksdb::WriteBatch* batch, std::string_view context) {
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  options.no_slowdown = true;
+  space_.Spend(batch->GetDataSize());
+  if (!write_gate_.ReaderTryLock()) return UnavailableError(Cat(context, ": the engine resumes"));
+  absl::Status written = WriteInGate(options, batch, context);
+  write_gate_.ReaderUnlock();
+  return written;
+}
+
+absl::Status RocksDb::WriteInGate(const rocksdb::WriteOptions& given, rocksdb::WriteBatch* batch,
+                                  std::string_view context) {
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
-  if (!sync) return AfterWrite(WriteNoted(options, batch), context);
+  rocksdb::WriteOptions options = given;
+  options.ignore_missing_column_families = true;
+  if (!options.sync) return AfterWrite(WriteNoted(options, batch), context);
+  batch->PutLogData(EncodeSyncMark({synced_log(), /*is_unsynced_acknowledged=*/false}));
   const LogFiles::SyncedWrite synced_write;
   return AfterWrite(WriteNoted(options, batch), context);
 }
@@ -401,21 +444,6 @@ absl::Status RocksDb::SyncLog() {
   const absl::ReaderMutexLock gate(&write_gate_);
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   return AfterWrite(db_->SyncWAL(), "sync the log");
-}
-
-// RocksDB begins a new log only when it flushes a memtable, and flushes only memtables that are not empty. So the
-// default family, which is otherwise empty, gets a mark in its memtable: the deletion of a key that never existed. The
-// mark is not written to the log.
-void RocksDb::KeepResumable() {
-  if (const DiskReport disk = space_.report();
-      !disk.is_read_only() && disk.usage.free_bytes > disk.reserve_bytes + kSpareRoomFactor * SpareFile::kBytes) {
-    spare_.Keep();
-  }
-  rocksdb::ColumnFamilyHandle* const family = db_->DefaultColumnFamily();
-  uint64_t entries = 0;
-  if (!db_->GetIntProperty(family, rocksdb::DB::Properties::kNumEntriesActiveMemTable, &entries) || entries > 0) return;
-  const absl::ReaderMutexLock gate(&write_gate_);
-  if (space_.CheckEngine().ok()) WriteMark();
 }
 
 void RocksDb::FlushIdle(int64_t now_ns) {
@@ -455,13 +483,6 @@ void RocksDb::FlushIdleFamilies(int64_t now_ns, int64_t idle_ns) {
   if (const rocksdb::Status flushed = db_->Flush(flush, idle); !flushed.ok()) {
     LOG_EVERY_N(WARNING, 60) << "store: cannot flush idle families status=" << flushed.ToString();
   }
-}
-
-void RocksDb::WriteMark() {
-  rocksdb::WriteOptions options;
-  options.disableWAL = true;
-  const rocksdb::Status status = db_->Delete(options, db_->DefaultColumnFamily(), "mark");
-  if (!status.ok()) LOG(WARNING) << "store: cannot write the memtable mark status=" << status.ToString();
 }
 
 uint64_t RocksDb::memtable_bytes() {
@@ -505,47 +526,6 @@ FileStats RocksDb::file_stats() {
           .background_errors_total = sum(Properties::kBackgroundErrors)};
 }
 
-absl::Status RocksDb::Resume() {
-  const absl::WriterMutexLock gate(&write_gate_);
-  if (!space_.has_failed()) return space_.CheckEngine();
-  log_files_.set_resuming(true);
-  const rocksdb::Status resumed = ResumeEngine();
-  log_files_.set_resuming(false);
-  ARM_RETURN_IF_ERROR(FromRocks(resumed, "resume"));
-  ARM_RETURN_IF_ERROR(FromRocks(ShrinkMemtables(), "resume"));
-  // Written before any other write, because the next write may fail like the last one.
-  WriteMark();
-  // All memtables were empty. The mark makes one non-empty, so the next attempt begins a new log.
-  if (log_files_.newest_is_closed()) return UnavailableError("resume: there is no new log yet");
-  space_.SetResumed();
-  return absl::OkStatus();
-}
-
-rocksdb::Status RocksDb::ResumeEngine() {
-  // Read after set_resuming. CancelResume writes and reads the two in the opposite order, so one of them sees the
-  // other.
-  if (resume_cancelled_) return rocksdb::Status::ShutdownInProgress();
-  // RocksDB's Resume requires that the failure of a manifest has disabled file deletions, which a family being created
-  // behind the failure of a log does not do, and would abort. A successful Resume enables
-  // them for all, so a backup in progress may miss a file, and fails.
-  if (const rocksdb::Status disabled = db_->DisableFileDeletions(); !disabled.ok()) return disabled;
-  const rocksdb::Status resumed = db_->Resume();
-  db_->EnableFileDeletions(/*force=*/false);
-  if (!resumed.ok()) return resumed;
-  if (log_files_.newest_is_closed()) {
-    // A log that could not be made is empty, and RocksDB begins a new one only behind one that is not, and to flush.
-    // The closed log drops this.
-    rocksdb::WriteBatch nothing;
-    nothing.PutLogData("resume");
-    if (const rocksdb::Status written = db_->Write(rocksdb::WriteOptions(), &nothing); !written.ok()) return written;
-    WriteMark();
-  }
-  // Without a background error of its own, RocksDB's Resume does nothing.
-  rocksdb::FlushOptions flush;
-  flush.allow_write_stall = true;
-  return db_->Flush(flush, Handles());
-}
-
 // Gives the memtables their configured size, after they were flushed.
 rocksdb::Status RocksDb::ShrinkMemtables() {
   if (replayed_memtable_bytes_ == 0) return rocksdb::Status::OK();
@@ -565,11 +545,6 @@ rocksdb::Status RocksDb::ShrinkMemtables() {
   }
   SetMemtableBudget();
   return rocksdb::Status::OK();
-}
-
-void RocksDb::CancelResume() {
-  resume_cancelled_ = true;
-  if (log_files_.resuming()) rocksdb::CancelAllBackgroundWork(db_.get(), /*wait=*/false);
 }
 
 void AddRows(const WriteUnit& unit, rocksdb::WriteBatch* batch) {

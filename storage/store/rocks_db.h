@@ -104,6 +104,12 @@ class RocksDb {
   // error some of them may be dropped; the others remain.
   absl::Status DropFamilies(const std::vector<std::string>& names);
 
+  // Ends the automatic compactions of a family, if it is made: its files hold no writes back from then on. Does not
+  // wait for writes that are held back. A family may be dropped meanwhile.
+  absl::Status StopCompactions(std::string_view name);
+  // The path of a table file of a family; empty if the family does not have it. A family may be dropped meanwhile.
+  std::string PathOf(std::string_view family, std::string_view file);
+
   // Blocks the creation and dropping of families by any thread until ReleaseFamilies. To be held briefly.
   void HoldFamilies();
   void ReleaseFamilies();
@@ -120,6 +126,8 @@ class RocksDb {
   // would stop all later writes of the engine. After a write failed for lack of space, all writes return
   // ServiceUnavailable until Resume. A batch that is synced gets a mark in the log; see SyncMark.
   absl::Status Write(rocksdb::WriteBatch* batch, bool sync, std::string_view context);
+  // Write with `sync` that fails instead of waiting while the engine resumes or holds writes back.
+  absl::Status TryWrite(rocksdb::WriteBatch* batch, std::string_view context);
   // How far the write-ahead log is synced.
   LogPosition synced_log() const { return log_files_.synced(); }
   // Makes all writes without `sync` durable.
@@ -156,11 +164,14 @@ class RocksDb {
 
  private:
   RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs);
-  void WriteMark();
+  // False if it could not be written now.
+  bool WriteMark();
   absl::Status OpenFamilies(const std::string& path, IfMissing if_missing, IfDamaged if_damaged);
   bool LacksSpaceToReplay(const std::string& path) const;
   rocksdb::ColumnFamilyOptions MakeFamilyOptions(std::string_view name) const;
   rocksdb::Status ShrinkMemtables();
+  absl::Status WriteInGate(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch, std::string_view context)
+      ABSL_SHARED_LOCKS_REQUIRED(write_gate_);
   rocksdb::Status WriteNoted(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch);
   absl::Status LoadStats();
   void AddFamily(rocksdb::ColumnFamilyHandle* handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -201,7 +212,10 @@ class RocksDb {
   // Used by the thread of FlushIdle.
   std::map<uint32_t, MemtableFill> fill_;  // by id of the family
   int64_t next_idle_scan_ns_ = 0;
-  absl::Mutex drop_mutex_;     // held while families are dropped, or their handles used by FlushIdle
+  absl::Mutex drop_mutex_;  // held while families are dropped, or their handles used by FlushIdle
+  // Held while the handles of dropped families are destroyed, or used by StopCompactions and PathOf. FlushIdle may wait
+  // for a family that only StopCompactions gets going, so it cannot be drop_mutex_.
+  absl::Mutex handles_mutex_;
   absl::Mutex families_gate_;  // held while families are created or dropped
   bool families_free_ ABSL_GUARDED_BY(families_gate_) = true;
   absl::Mutex mutex_;

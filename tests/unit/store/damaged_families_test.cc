@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rocksdb/db.h"
 #include "rocksdb/listener.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
@@ -21,6 +22,7 @@
 #include "storage/store/inspector.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/recovery.h"
+#include "storage/store/rocks_db.h"
 #include "storage/store/rocks_options.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/store/damaged_files.h"
@@ -75,10 +77,10 @@ TEST_F(CompactionErrorTest, DamageOfATableIsKeptFromTheOthers) {
   EXPECT_TRUE(Fail("t7", rocksdb::Status::Corruption("bad block in /data/db/000012.sst offset 0")).ok());
   EXPECT_TRUE(Fail("g8.9", rocksdb::Status::IOError("While pread offset 0", "/data/db/000011.sst")).ok());
   EXPECT_FALSE(space_.report().is_read_only());
-  const std::vector<FamilyDamage> all = damages_.TakeNew();
+  const std::vector<FamilyDamage> all = damages_.NotKept();
   ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(all[0].family + all[0].file, "t7000012.sst");
-  EXPECT_EQ(all[1].family + all[1].file, "g8.9000011.sst");
+  EXPECT_EQ(all[0].family + all[0].file, "g8.9000011.sst");
+  EXPECT_EQ(all[1].family + all[1].file, "t7000012.sst");
 }
 
 TEST_F(CompactionErrorTest, DamageOfTheCatalogRefusesWritesAndNamesTheFile) {
@@ -93,6 +95,9 @@ TEST_F(CompactionErrorTest, OtherErrorsAreNoDamage) {
   EXPECT_FALSE(Fail("t7", rocksdb::Status::NoSpace("While appending to file", "/data/db/000012.sst")).ok());
   EXPECT_FALSE(damages_.any());
 }
+
+// RocksDB's default, which all families have.
+constexpr uint64_t kFilesThatStopWrites = 36;
 
 class DamagedFamiliesTest : public testing::Test {
  protected:
@@ -166,6 +171,30 @@ class DamagedFamiliesTest : public testing::Test {
     EXPECT_TRUE(Eventually(is_met));
     return files.front();
   }
+  // Changes what is behind the closed database.
+  void Change(const std::function<void(RocksDb*)>& change) {
+    database_.reset();
+    auto rocks = RocksDb::Open(path_ + "/db", TestOptions(path_), RocksDb::IfMissing::kFail);
+    ASSERT_TRUE(rocks.ok()) << rocks.status();
+    change(rocks->get());
+  }
+  static void AddFilesTo(const std::string& family, RocksDb* rocks) {
+    rocksdb::ColumnFamilyHandle* const handle = rocks->Find(family)->handle();
+    rocksdb::ColumnFamilyMetaData files;
+    while (files.file_count <= kFilesThatStopWrites) {
+      ASSERT_TRUE(rocks->db()->Put({}, handle, Cat("file", files.file_count), "").ok());
+      ASSERT_TRUE(rocks->db()->Flush({}, handle).ok());
+      rocks->db()->GetColumnFamilyMetaData(handle, &files);
+    }
+  }
+  // The record of a damage is written by a thread of the database.
+  void AwaitRecord() {
+    ASSERT_TRUE(Eventually([&] {
+      database_.reset();
+      Open();
+      return !database_->damages().empty();
+    }));
+  }
   static std::string NameIn(const std::string& path) { return path.substr(path.rfind('/') + 1); }
   static std::string Text(const absl::Status& status) {
     const std::optional<ApiError> error = GetApiError(status);
@@ -203,12 +232,7 @@ TEST_F(DamagedFamiliesTest, ATableIsSetApartAlsoAfterARestart) {
     EXPECT_THAT(Text(Put("bad", "more")), tells);
     EXPECT_THAT(Text(database_->CheckWhole(TableOf("bad"))), tells);
     ExpectOthersGoOn();
-    // The record is written by a thread of the database.
-    ASSERT_TRUE(Eventually([&] {
-      database_.reset();
-      Open();
-      return !database_->damages().empty();
-    }));
+    AwaitRecord();
   }
 }
 
@@ -254,6 +278,32 @@ TEST_F(DamagedFamiliesTest, ADamagedIndexFailsItsReadsOnly) {
     EXPECT_TRUE(database_->CheckWhole(TableOf("bad")).ok());
     ExpectOthersGoOn();
   }
+}
+
+// More files than RocksDB lets a family have that it compacts: beyond, it holds all writes back.
+TEST_F(DamagedFamiliesTest, ManyFilesOfADamagedIndexHoldNothingBack) {
+  const Table& table = TableOf("bad");
+  const std::string family = LocalIndexFamilyName(table.descriptor.id, table.FindIndex("by_l")->descriptor.id);
+  Damage(family);
+  AwaitRecord();
+  Change([&](RocksDb* rocks) { AddFilesTo(family, rocks); });
+  Open();
+  ASSERT_EQ(database_->damages().size(), 1u);
+  ExpectOthersGoOn();
+  EXPECT_TRUE(Put("bad", "even more").ok());
+  // A start to which the damage is not known yet.
+  const auto forget = [&](RocksDb* rocks) {
+    ASSERT_TRUE(rocks->db()->Delete({}, rocks->meta()->handle(), DamagedKey(family)).ok());
+  };
+  Change(forget);
+  Open();
+  ExpectOthersGoOn();
+  EXPECT_TRUE(Put("bad", "still more").ok());
+  EXPECT_TRUE(Eventually([&] { return database_->damages().size() == 1; }));
+  Change(forget);
+  EXPECT_TRUE(AcceptLosses(LocalVolume(), path_, {}).ok());
+  Open();
+  ExpectOthersGoOn();
 }
 
 TEST_F(DamagedFamiliesTest, ToolsFindTheDamageWithoutTheDaemon) {
