@@ -4,6 +4,7 @@
 // Owns the storage engine and its column families. Inside the store only.
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -137,6 +138,9 @@ class RocksDb {
   // is not needed any more, and begins a new log. Waits for writes in progress and blocks new ones. Errors, with
   // nothing changed: ResourceExhausted if there is still no space, Unavailable.
   absl::Status Resume();
+  // Calls `resumed` after each Resume that succeeded, on its thread. It must only take a note. Null removes it; it is
+  // not running when the call returns.
+  void SetResumeListener(std::function<void()> resumed);
   // Ends a present or future Resume with an error. Called before the database closes.
   void CancelResume();
   // Call periodically from one thread: keeps Resume, and a start on a full disk, possible.
@@ -201,6 +205,8 @@ class RocksDb {
   // for the failed log.
   absl::Mutex write_gate_;
   std::atomic<bool> resume_cancelled_ = false;
+  absl::Mutex resume_listener_mutex_;
+  std::function<void()> on_resumed_ ABSL_GUARDED_BY(resume_listener_mutex_);
   std::atomic<uint64_t> client_writes_ = 0;
   // Size of a memtable, if it differs from the configured one, because the log was replayed without space for flushes.
   size_t replayed_memtable_bytes_ = 0;

@@ -1,6 +1,8 @@
 // Writes that go on after one failed for lack of space or descriptors.
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
@@ -62,7 +64,14 @@ absl::Status RocksDb::Resume() {
   // All memtables were empty. The mark makes one non-empty, so the next attempt begins a new log.
   if (log_files_.newest_is_closed()) return UnavailableError("resume: there is no new log yet");
   space_.SetResumed();
+  const absl::MutexLock lock(&resume_listener_mutex_);
+  if (on_resumed_ != nullptr) on_resumed_();
   return absl::OkStatus();
+}
+
+void RocksDb::SetResumeListener(std::function<void()> resumed) {
+  const absl::MutexLock lock(&resume_listener_mutex_);
+  on_resumed_ = std::move(resumed);
 }
 
 rocksdb::Status RocksDb::ResumeEngine() {

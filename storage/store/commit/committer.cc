@@ -229,10 +229,16 @@ Committer::Committer(const DatabaseOptions& options, RocksDb* db, SequenceTicket
     : options_(options), db_(db), tickets_(tickets), log_(log), streams_(streams), reserved_(tickets->last_taken()) {
   callback_thread_ = std::thread([this] { CallbackLoop(); });
   write_thread_ = std::thread([this] { WriteLoop(); });
+  db_->SetResumeListener([this] {
+    const absl::MutexLock lock(&mutex_);
+    is_resumed_ = true;
+    work_.Signal();
+  });
   if (options_.durability == Durability::kInterval) sync_thread_ = std::thread([this] { SyncLoop(); });
 }
 
 Committer::~Committer() {
+  db_->SetResumeListener(nullptr);
   {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
@@ -346,6 +352,8 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
   std::vector<Pending> batch;
   const absl::MutexLock lock(&mutex_);
   while (queue_.empty() && !stopping_) {
+    // A resumption has flushed what is valid, and left the log with the failed batch behind.
+    if (std::exchange(is_resumed_, false) && db_->space()->CheckEngine().ok()) ReleaseKeptBack();
     writer_idle_ = true;
     work_.Wait(&mutex_);
     writer_idle_ = false;
@@ -386,6 +394,23 @@ absl::Status Committer::ReserveSequences(uint64_t count) {
 
 ChangeSequence Committer::TakeSequences(uint64_t count) {
   return count > 0 ? tickets_->Take(count) : ChangeSequence(tickets_->last_taken().value() + 1);
+}
+
+void Committer::ReleaseWritten(std::optional<ChangeSequence> first) {
+  ReleaseKeptBack();
+  if (first.has_value()) tickets_->Release(*first);
+}
+
+void Committer::KeepBack(std::optional<ChangeSequence> first) {
+  if (!first.has_value()) return;
+  // The first one keeps readers from all that follow.
+  if (kept_back_.has_value()) return tickets_->Release(*first);
+  kept_back_ = first;
+}
+
+void Committer::ReleaseKeptBack() {
+  if (kept_back_.has_value()) tickets_->Release(*kept_back_);
+  kept_back_.reset();
 }
 
 void Committer::Fail(const absl::Status& status, std::vector<Pending>* pending) {
@@ -450,7 +475,8 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
     index_changes_with_item_.fetch_add(builder.index_rows().added(), std::memory_order_relaxed);
     index_changes_logged_.fetch_add(builder.index_rows().logged(), std::memory_order_relaxed);
   }
-  if (records > 0) tickets_->Release(first);
+  const auto taken = records > 0 ? std::optional(first) : std::nullopt;
+  status.ok() ? ReleaseWritten(taken) : KeepBack(taken);
   if (status.ok() && stream_batch.has_value()) stream_batch->Readable();
   if (status.ok() && !builder.tables().empty()) log_->NotifyAppended(builder.tables());
 }

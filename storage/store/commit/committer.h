@@ -86,7 +86,9 @@ absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamil
 // on a value of an earlier epoch is refused, so nothing that builds on a failed write is ever written. A unit without
 // counters fails only together with its batch; a unit with counters may be refused alone, so nothing may be decided on
 // it before its answer. Sequences are reserved on the disk before they are taken, so a start hands out none of them
-// again, neither those of a failed batch nor those of batches that a power cut takes away.
+// again, neither those of a failed batch nor those of batches that a power cut takes away. Readers get past the
+// sequences of a failed batch only when the log that may contain it is not needed any more: a restart may bring it
+// back.
 //
 // Thread-safety: thread-safe.
 class Committer {
@@ -157,6 +159,12 @@ class Committer {
   absl::Status ReserveSequences(uint64_t count);
   // Takes `count` sequences, and returns the first; if it is none, the one that would be next.
   ChangeSequence TakeSequences(uint64_t count);
+  // Returns the sequences of a written batch, if it took any, and those that were kept back before.
+  void ReleaseWritten(std::optional<ChangeSequence> first);
+  // Keeps the sequences of a failed batch, if it took any, and of all later ones away from readers: what is in the
+  // write-ahead log may become visible with a restart.
+  void KeepBack(std::optional<ChangeSequence> first);
+  void ReleaseKeptBack();
   // Answers the commits that were to be written, and those that are queued, with `status` or what is known of it.
   void Fail(const absl::Status& status, std::vector<Pending>* pending);
   // Answers a batch that writes nothing.
@@ -170,6 +178,8 @@ class Committer {
   ChangeLog* const log_;
   StreamLog* const streams_;
   ChangeSequence reserved_;  // a start continues behind it; for the writing thread
+  // First sequence of the first failed batch since the last written one, or since a resumption; for the writing thread.
+  std::optional<ChangeSequence> kept_back_;
 
   mutable absl::Mutex mutex_;
   absl::CondVar work_;
@@ -182,6 +192,7 @@ class Committer {
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);  // of the last failed batch
   std::deque<std::vector<Pending>> finished_ ABSL_GUARDED_BY(mutex_);
   bool writer_idle_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_resumed_ ABSL_GUARDED_BY(mutex_) = false;  // since the writing thread last looked
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool writer_done_ ABSL_GUARDED_BY(mutex_) = false;
   CommitterCounters counters_ ABSL_GUARDED_BY(mutex_);

@@ -31,6 +31,8 @@
 namespace armature::store::resume_test {
 
 std::atomic<bool> no_room_to_sync = false;
+std::atomic<int> sync_errno = ENOSPC;
+std::atomic<bool> truncations_fail = false;
 // If positive, so many syncs of manifests succeed before one fails.
 std::atomic<int> manifest_syncs_left = 0;
 std::atomic<bool> manifests_fail = false;
@@ -54,7 +56,7 @@ bool IsManifest(int descriptor) {
 // Take the places of the C library's functions for RocksDB.
 extern "C" int fdatasync(int descriptor) {
   if (armature::store::resume_test::no_room_to_sync) {
-    errno = ENOSPC;
+    errno = armature::store::resume_test::sync_errno;
     return -1;
   }
   if (armature::store::resume_test::manifest_syncs_left > 0 && armature::store::resume_test::IsManifest(descriptor) &&
@@ -63,6 +65,14 @@ extern "C" int fdatasync(int descriptor) {
     return -1;
   }
   return static_cast<int>(syscall(SYS_fdatasync, descriptor));
+}
+
+extern "C" int ftruncate(int descriptor, off_t size) {
+  if (armature::store::resume_test::truncations_fail) {
+    errno = EIO;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_ftruncate, descriptor, size));
 }
 
 extern "C" int open(const char* path, int flags, ...) {
