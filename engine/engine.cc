@@ -352,6 +352,8 @@ void Engine::RunPlanner(absl::AnyInvocable<void() &&> work, absl::AnyInvocable<v
       [token, refused = std::move(refused)](absl::Status status) mutable { std::move(refused)(std::move(status)); });
 }
 
+int64_t Engine::ClockNs() const { return NowNs(*parts_); }
+
 void Engine::GetRecords(GetRecordsRequest request, Callback<GetRecordsResult> done) {
   auto shared_done = std::make_shared<Callback<GetRecordsResult>>(std::move(done));
   RunOnReadPool(

@@ -151,6 +151,8 @@ class Engine {
   // Runs `work` on the pool of plans, for the part of a request that computes before its operations on items. Calls
   // `refused` instead, on this or another thread, if too many requests wait (RequestQueue).
   void RunPlanner(absl::AnyInvocable<void() &&> work, absl::AnyInvocable<void(absl::Status) &&> refused);
+  // The monotonic clock of the options.
+  int64_t ClockNs() const;
 
   // See stream_ops.h. The other operations on streams need the database only and do not block.
   void GetRecords(GetRecordsRequest request, Callback<GetRecordsResult> done);

@@ -163,7 +163,8 @@ class SelectPlanner {
     ARM_RETURN_IF_ERROR(FindIndex());
     ARM_RETURN_IF_ERROR(CheckOrderKeys());
     if (statement_.where.has_value()) {
-      ARM_ASSIGN_OR_RETURN(queries_, DecomposeReads(schema(), *statement_.where));
+      ReadBudget budget;
+      ARM_ASSIGN_OR_RETURN(queries_, DecomposeReads(schema(), *statement_.where, &budget));
     }
     ARM_RETURN_IF_ERROR(SetOrder());
     ARM_RETURN_IF_ERROR(CheckProjected());

@@ -62,20 +62,45 @@ absl::StatusOr<std::vector<Terms>> Distributed(const std::vector<model::KeyAttri
   return all;
 }
 
-// The reads of one branch of WHERE. Choices between keys inside of it are multiplied out.
-absl::StatusOr<std::vector<KeyReads>> ReadsOfBranch(const model::KeySchema& schema, const Condition& branch) {
+// True if `terms` gives values to all partition attributes. A conjunction that does not makes the statement a scan.
+bool ListsPartition(const model::KeySchema& schema, const Terms& terms) {
+  return std::all_of(schema.partition.begin(), schema.partition.end(), [&terms](const model::KeyAttribute& attribute) {
+    return std::any_of(terms.begin(), terms.end(),
+                       [&attribute](const Condition* term) { return ListsValuesOf(attribute.name, *term); });
+  });
+}
+
+// True if a conjunction of `branches` makes the statement a scan. Errors: ValidationException for a choice between more
+// than kReadsMax conditions.
+absl::StatusOr<bool> HasScan(const model::KeySchema& schema, const Terms& branches) {
+  for (const Condition* const branch : branches) {
+    ARM_ASSIGN_OR_RETURN(const std::vector<Terms> all, Distributed(schema.partition, Conjuncts(*branch)));
+    const bool is_scan =
+        !std::all_of(all.begin(), all.end(), [&schema](const Terms& terms) { return ListsPartition(schema, terms); });
+    if (is_scan) return true;
+  }
+  return false;
+}
+
+// The reads of one branch of WHERE, none if it makes the statement a scan. Choices between keys inside of it are
+// multiplied out, until the budget is spent.
+absl::StatusOr<std::vector<KeyReads>> ReadsOfBranch(const model::KeySchema& schema, const Condition& branch,
+                                                    ReadBudget* budget) {
   std::vector<KeyReads> all;
   ARM_ASSIGN_OR_RETURN(const std::vector<Terms> by_partition, Distributed(schema.partition, Conjuncts(branch)));
   for (const Terms& terms : by_partition) {
+    if (budget->is_spent()) return all;
     ARM_ASSIGN_OR_RETURN(KeyReads found, FindKeyReads(schema, terms));
     if (found.reads.empty()) return std::vector<KeyReads>();
+    budget->Count(found.reads.size());
     ARM_ASSIGN_OR_RETURN(const std::vector<Terms> by_sort, Distributed(schema.sort, terms));
     if (by_sort.size() == 1) {
       all.push_back(std::move(found));
       continue;
     }
-    for (const Terms& each : by_sort) {
-      ARM_ASSIGN_OR_RETURN(found, FindKeyReads(schema, each));
+    for (auto each = by_sort.begin(); each != by_sort.end() && !budget->is_spent(); ++each) {
+      ARM_ASSIGN_OR_RETURN(found, FindKeyReads(schema, *each));
+      budget->Count(found.reads.size());
       all.push_back(std::move(found));
     }
   }
@@ -138,7 +163,8 @@ absl::Status AppendUnion(std::vector<KeyedRead>* from, std::vector<KeyedRead>* t
 
 }  // namespace
 
-absl::StatusOr<std::vector<KeyedRead>> DecomposeReads(const model::KeySchema& schema, const Condition& where) {
+absl::StatusOr<std::vector<KeyedRead>> DecomposeReads(const model::KeySchema& schema, const Condition& where,
+                                                      ReadBudget* budget) {
   const Terms branches = Disjuncts(where);
   const bool is_scan = !std::all_of(branches.begin(), branches.end(),
                                     [&schema](const Condition* branch) { return RestrictsPartition(schema, *branch); });
@@ -147,7 +173,7 @@ absl::StatusOr<std::vector<KeyedRead>> DecomposeReads(const model::KeySchema& sc
   std::vector<std::vector<KeyedRead>*> order;
   size_t number = 0;
   for (const Condition* const branch : branches) {
-    ARM_ASSIGN_OR_RETURN(const std::vector<KeyReads> found, ReadsOfBranch(schema, *branch));
+    ARM_ASSIGN_OR_RETURN(const std::vector<KeyReads> found, ReadsOfBranch(schema, *branch, budget));
     if (found.empty()) return std::vector<KeyedRead>();
     const bool is_only_read = branches.size() == 1 && found.size() == 1 && found.front().reads.size() == 1;
     for (const KeyReads& each : found) {
@@ -160,9 +186,15 @@ absl::StatusOr<std::vector<KeyedRead>> DecomposeReads(const model::KeySchema& sc
         reads.push_back(MakeRead(schema, key, each.others, *branch, number));
       }
     }
+    if (budget->is_spent()) break;
+  }
+  if (budget->is_spent()) {
+    ARM_ASSIGN_OR_RETURN(const bool is_any_scan, HasScan(schema, branches));
+    if (is_any_scan) return std::vector<KeyedRead>();
   }
   std::vector<KeyedRead> all;
   for (std::vector<KeyedRead>* const reads : order) ARM_RETURN_IF_ERROR(AppendUnion(reads, &all));
+  if (budget->is_spent()) return TooManyReadsError();
   return all;
 }
 

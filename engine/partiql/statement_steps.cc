@@ -18,12 +18,15 @@ void StatementSteps::Continue() {
 }
 
 void StatementSteps::RunTurn() {
-  for (size_t bytes = 0; next_ < count() && bytes < kTurnBytes; ++next_) {
+  const int64_t begin_ns = engine_->ClockNs();
+  size_t bytes = 0;
+  do {
     absl::Status status = CheckStillWanted(context_);
     if (status.ok()) status = Run(next_);
     if (!status.ok()) return Finish(status);
     bytes += BytesOf(next_);
-  }
+    ++next_;
+  } while (next_ < count() && bytes < kTurnBytes && engine_->ClockNs() - begin_ns < kTurnNs);
   next_ < count() ? Continue() : Finish(absl::OkStatus());
 }
 

@@ -4,6 +4,7 @@
 // The work on the statements of a request before they are executed, in turns.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -13,8 +14,8 @@
 namespace armature::engine::partiql {
 
 // Steps of a request, each about one statement. They run on the pool of plans. A turn ends when its statements have
-// kTurnBytes, and the next one is queued behind the turns of other requests: a request may have megabytes of
-// statements.
+// kTurnBytes, or after kTurnNs, and the next one is queued behind the turns of other requests: a request may have
+// megabytes of statements, and short statements may be much work, too.
 //
 // Thread-safety: one call after the other, on any thread. Lives until Finish has returned.
 class StatementSteps : public std::enable_shared_from_this<StatementSteps> {
@@ -24,6 +25,7 @@ class StatementSteps : public std::enable_shared_from_this<StatementSteps> {
   StatementSteps& operator=(const StatementSteps&) = delete;
 
   static constexpr size_t kTurnBytes = size_t{32} << 10;
+  static constexpr int64_t kTurnNs = 5'000'000;
 
   // `engine` must live until Finish has returned.
   void Start(Engine* engine, RequestContext context);

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "engine/partiql/key_terms.h"
 #include "engine/partiql/parser.h"
+#include "engine/partiql/read_union.h"
 #include "engine/partiql/select_run.h"
 #include "tests/unit/engine/engine_test_util.h"
 
@@ -109,6 +111,51 @@ TEST_F(PartiqlPlanTest, ReadsAreCountedBeforeTheyAreMade) {
               HasSubstr("Too many decomposed read operations"));
   EXPECT_THAT(ErrorOf(Cat("SELECT * FROM tab WHERE pk IN ['a', 'b', 'c'] AND sk IN [", list(17), "]")),
               HasSubstr("Too many decomposed read operations"));
+}
+
+TEST_F(PartiqlPlanTest, ProductsOfListsAndChoicesEndAtABoundOfReads) {
+  const auto joined = [](const std::string& separator, const std::string& before, const std::string& after = "") {
+    std::string text;
+    for (int i = 0; i < 50; ++i) text += Cat(text.empty() ? "" : separator, before, i, after);
+    return text;
+  };
+  const auto texts = Cat("[", joined(", ", "'", "'"), "]");
+  const auto numbers = Cat("[", joined(", ", ""), "]");
+  const auto partitions = Cat("(", joined(" OR ", "pk = '", "'"), ")");
+  const auto ranges = Cat("(", joined(" OR ", "sk < "), ")");
+  const auto product = Cat(partitions, " AND sk IN ", numbers, " AND ", ranges);
+  // 2,500 reads, of which those of one partition become one.
+  const auto filtered = Cat("pk IN ", texts, " AND (", joined(" OR ", "pk IN ['", "']"), ")");
+  constexpr char kOverlap[] = "Overlapping conditions with range keys";
+  constexpr char kTooMany[] = "Too many decomposed read operations";
+  struct Product {
+    std::string where;
+    std::string error;
+    size_t reads;
+  };
+  for (const Product& each : {
+           Product{product, kOverlap, 0},
+           Product{Cat("sk IN ", numbers, " AND ", ranges, " AND ", partitions), kOverlap, 0},
+           Product{Cat("pk IN ", texts, " AND sk IN ", numbers, " AND ", ranges), kTooMany, 0},
+           Product{filtered, "", 50},
+           Product{Cat(filtered, " OR ", filtered), kTooMany, 0},
+           // A branch without a value of the partition key, behind too many reads, makes it a scan.
+           Product{Cat(product, " OR (pk = 'a' OR pk > 'b') AND n = 1"), "", 0},
+       }) {
+    const absl::StatusOr<partiql::Statement> statement =
+        partiql::ParseStatement(Cat("SELECT * FROM tab WHERE ", each.where), {});
+    ASSERT_TRUE(statement.ok()) << statement.status();
+    partiql::ReadBudget budget;
+    const auto reads =
+        partiql::DecomposeReads(engine_.database().catalog()->Hold("tab")->descriptor.key, *statement->where, &budget);
+    EXPECT_LE(budget.made(), partiql::ReadBudget::kMadeMax + partiql::kReadsMax) << each.where;
+    if (each.error.empty()) {
+      ASSERT_TRUE(reads.ok()) << reads.status();
+      EXPECT_EQ(reads->size(), each.reads);
+    } else {
+      EXPECT_THAT(std::string(reads.status().message()), HasSubstr(each.error)) << each.where;
+    }
+  }
 }
 
 TEST_F(PartiqlPlanTest, ColumnsAreFoundInOneWalk) {

@@ -7,10 +7,15 @@
 #include <pthread.h>
 
 #include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
+#include "engine/partiql/statement_steps.h"
 #include "tests/unit/engine/engine_test_util.h"
 
 namespace armature::engine::partiql_statements_test {
@@ -32,7 +37,7 @@ std::string ThisThread() {
 
 class PartiqlStatementsTest : public testing::Test {
  protected:
-  PartiqlStatementsTest() : engine_(store::Durability::kOs) {
+  explicit PartiqlStatementsTest(EngineOptions options = {}) : engine_(store::Durability::kOs, std::move(options)) {
     EXPECT_TRUE(engine_.CreateTable(PlainTable("tab")).ok());
     options_.gate = [this](const NeededRight& right) {
       threads_.push_back(ThisThread());
@@ -101,17 +106,6 @@ TEST_F(PartiqlStatementsTest, PlansAreMadeOnTheirPool) {
   EXPECT_THAT(threads_, Each("arm-plans"));
 }
 
-TEST_F(PartiqlStatementsTest, LongTransactionsArePlannedInTurns) {
-  std::vector<StatementRequest> statements;
-  for (int i = 0; i < 100; ++i) {
-    statements.push_back(Request(Cat("SELECT n FROM tab WHERE pk = 'a' AND sk = ", i, std::string(8000, ' '))));
-  }
-  const absl::StatusOr<TransactStatementsResult> result = Transact(std::move(statements));
-  ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_THAT(result->items, SizeIs(100));
-  EXPECT_EQ(plans(), 100u);
-}
-
 TEST_F(PartiqlStatementsTest, AStatementWhoseClientHasGoneIsNotPlanned) {
   RequestContext context;
   context.cancelled = [] { return true; };
@@ -121,6 +115,64 @@ TEST_F(PartiqlStatementsTest, AStatementWhoseClientHasGoneIsNotPlanned) {
   ExecuteStatement(&*engine_, context, options_, std::move(request), answer.Catch());
   EXPECT_TRUE(absl::IsCancelled(answer.Take().status()));
   EXPECT_THAT(threads_, SizeIs(0));
+}
+
+// One thread plans. Another request is queued while the first statement of a transaction is planned.
+class PartiqlTurnsTest : public PartiqlStatementsTest {
+ protected:
+  PartiqlTurnsTest() : PartiqlTurnsTest(std::make_shared<std::atomic<int64_t>>(1)) {}
+
+  // The number of statements that were planned when the other request had its turn.
+  size_t PlannedBeforeTheOther(std::vector<StatementRequest> statements, int64_t ns_for_each) {
+    absl::Notification had_its_turn;
+    size_t planned = 0;
+    size_t planned_before = 0;
+    options_.gate = [&](const NeededRight&) {
+      if (planned++ == 0) {
+        engine_->RunPlanner(
+            [&] {
+              planned_before = planned;
+              had_its_turn.Notify();
+            },
+            [](const absl::Status& refused) { ADD_FAILURE() << refused; });
+      }
+      clock_ns_->fetch_add(ns_for_each);
+      return absl::OkStatus();
+    };
+    const absl::StatusOr<TransactStatementsResult> result = Transact(std::move(statements));
+    EXPECT_TRUE(result.ok()) << result.status();
+    EXPECT_TRUE(had_its_turn.WaitForNotificationWithTimeout(kPatience));
+    return planned_before;
+  }
+  static std::vector<StatementRequest> Statements(const std::string& behind) {
+    std::vector<StatementRequest> statements;
+    for (int i = 0; i < 100; ++i) {
+      statements.push_back(Request(Cat("SELECT n FROM tab WHERE pk = 'a' AND sk = ", i, behind)));
+    }
+    return statements;
+  }
+
+ private:
+  explicit PartiqlTurnsTest(const std::shared_ptr<std::atomic<int64_t>>& clock_ns)
+      : PartiqlStatementsTest(OptionsWith(clock_ns)), clock_ns_(clock_ns) {}
+  static EngineOptions OptionsWith(const std::shared_ptr<std::atomic<int64_t>>& clock_ns) {
+    EngineOptions options;
+    options.read_threads = 1;
+    options.monotonic_ns = [clock_ns] { return clock_ns->load(); };
+    return options;
+  }
+
+  const std::shared_ptr<std::atomic<int64_t>> clock_ns_;
+};
+
+TEST_F(PartiqlTurnsTest, ATurnEndsWhenItsStatementsAreLong) {
+  constexpr size_t kBytes = 8000;
+  EXPECT_LE(PlannedBeforeTheOther(Statements(std::string(kBytes, ' ')), 0),
+            partiql::StatementSteps::kTurnBytes / kBytes + 1);
+}
+
+TEST_F(PartiqlTurnsTest, ATurnEndsWhenItsStatementsHaveTakenLong) {
+  EXPECT_LE(PlannedBeforeTheOther(Statements(""), partiql::StatementSteps::kTurnNs / 4), 4u);
 }
 
 }  // namespace armature::engine::partiql_statements_test
