@@ -1,7 +1,5 @@
 #include "engine/items/message_memory.h"
 
-#include "storage/model/item_view.h"
-
 namespace armature::engine {
 namespace {
 
@@ -47,8 +45,10 @@ size_t ValuesOf(const model::ItemView& item) {
 
 }  // namespace
 
+size_t ValueMemory(const model::ValueView& value) { return kValueBytes * ValuesOf(value); }
+
 size_t MessageMemory(std::string_view item_bytes) {
-  return 2 * item_bytes.size() + kValueBytes * ValuesOf(model::ItemView(item_bytes));
+  return BytesMemory(item_bytes.size()) + kValueBytes * ValuesOf(model::ItemView(item_bytes));
 }
 
 }  // namespace armature::engine

@@ -4,8 +4,11 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/items/message_memory.h"
+#include "glog/logging.h"
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
+#include "storage/model/wire.h"
 
 namespace armature::engine::partiql {
 namespace {
@@ -66,18 +69,38 @@ void Columns::Visit(const Node& node, const model::ValueView& value, Values* val
   });
 }
 
-std::string Columns::Of(std::string_view item) const {
+Columns::Selection Columns::Of(std::string_view item) const {
   Values values(names_.size());
   VisitEntries(nodes_.front(), model::ItemView(item), &values);
-  std::string bytes;
+  Selection selection;
   const std::string* last = nullptr;
   for (const size_t column : by_name_) {
     const std::string& name = names_[column];
     if (!values[column].has_value() || (last != nullptr && *last == name)) continue;
-    model::AppendAttribute(name, *values[column], &bytes);
+    selection.Add(name, *values[column]);
     last = &name;
   }
-  return bytes;
+  return selection;
+}
+
+void Columns::Selection::Add(std::string_view name, const model::ValueView& value) {
+  attributes_.emplace_back(name, value);
+  const size_t entry = model::BytesFieldSize(name.size()) + model::BytesFieldSize(value.wire().size());
+  bytes_ += model::BytesFieldSize(entry);
+}
+
+size_t Columns::Selection::Memory() const {
+  size_t memory = BytesMemory(bytes_);
+  for (const auto& [name, value] : attributes_) memory += ValueMemory(value);
+  return memory;
+}
+
+std::string Columns::Selection::Item() const {
+  std::string item;
+  item.reserve(bytes_);
+  for (const auto& [name, value] : attributes_) model::AppendAttribute(name, value, &item);
+  DCHECK_EQ(item.size(), bytes_);
+  return item;
 }
 
 }  // namespace armature::engine::partiql

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/expr/ast.h"
@@ -19,12 +20,31 @@ namespace armature::engine::partiql {
 // Thread-safety: immutable.
 class Columns {
  public:
+  // An item with one attribute for each path, called as the last element of the path, before it is made. A value that
+  // lies in the values of other columns, too, is in it several times. Points into the columns and the source.
+  class Selection {
+   public:
+    bool empty() const { return attributes_.empty(); }
+    // Size of the item.
+    size_t bytes() const { return bytes_; }
+    // MessageMemory of the item. Cost: linear in the number of its values.
+    size_t Memory() const;
+    // As answers show it.
+    std::string Item() const;
+
+   private:
+    friend class Columns;
+    void Add(std::string_view name, const model::ValueView& value);
+
+    std::vector<std::pair<std::string_view, model::ValueView>> attributes_;
+    size_t bytes_ = 0;
+  };
+
   explicit Columns(const std::vector<expr::DocumentPath>& paths);
 
-  // The item with one attribute for each path, called as the last element of the path. Missing values are left out; of
-  // two columns with one name, the first that has a value is kept. `item`, and the result, are as answers show them.
-  // Cost: linear in the columns and the item.
-  std::string Of(std::string_view item) const;
+  // Missing values are left out; of two columns with one name, the first that has a value is kept. `item` is as answers
+  // show it. Cost: linear in the columns and the item.
+  Selection Of(std::string_view item) const;
 
  private:
   // The paths, merged at their common beginnings.

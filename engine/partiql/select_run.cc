@@ -50,15 +50,19 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
   }
 
   void Add(std::string_view item_bytes) override {
-    items_bytes_ += item_bytes.size();
-    memory_ += MessageMemory(item_bytes);
-    is_refused_ = is_refused_ || !result_.memory.TrySet(memory_);
-    if (is_refused_) return;
-    result_.items.push_back(plan_.columns == nullptr ? std::string(item_bytes) : plan_.columns->Of(item_bytes));
+    if (!refused_.ok()) return;
+    if (plan_.columns == nullptr) {
+      if (Take(item_bytes.size(), MessageMemory(item_bytes))) result_.items.emplace_back(item_bytes);
+      return;
+    }
+    const Columns::Selection selection = plan_.columns->Of(item_bytes);
+    // Selected values may be a small part of the item, or many times as large.
+    const size_t bytes = std::max(item_bytes.size(), selection.bytes());
+    if (Take(bytes, selection.Memory())) result_.items.push_back(selection.Item());
   }
   void Clear() override {
     result_.items.resize(items_before_);
-    memory_ = memory_before_;
+    taken_ = taken_before_;
   }
 
   void Get() {
@@ -75,7 +79,7 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
   void ReadFrom(PageStart start) {
     read_ = start.read;
     items_before_ = result_.items.size();
-    memory_before_ = memory_;
+    taken_before_ = taken_;
     ReadRequest read = plan_.RequestOf(read_);
     read.exclusive_start_key_wire = std::move(start.key);
     read.return_consumed_capacity = request_.return_consumed_capacity;
@@ -90,17 +94,32 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
   }
 
  private:
+  // What the items take so far.
+  struct Taken {
+    size_t bytes = 0;
+    size_t memory = 0;
+  };
+
+  // Takes the memory of an item. False if the page cannot have it.
+  bool Take(size_t bytes, size_t memory) {
+    taken_.bytes += bytes;
+    taken_.memory += memory;
+    if (refused_.ok() && taken_.bytes > kStatementAnswerMaxBytes) refused_ = TooLargeAnswerError();
+    if (refused_.ok() && !result_.memory.TrySet(taken_.memory)) refused_ = NoMemoryForAnswerError();
+    return refused_.ok();
+  }
+
   void End() {
-    if (is_refused_) return std::move(done_)(NoMemoryForAnswerError());
+    if (!refused_.ok()) return std::move(done_)(refused_);
     std::move(done_)(std::move(result_));
   }
 
   void Finish(absl::StatusOr<ReadResult> page) {
     if (!page.ok()) return std::move(done_)(StatementError(page.status(), plan_.kind));
-    if (is_refused_) return End();
+    if (!refused_.ok()) return End();
     scanned_ += page->scanned_count;
     if (page->capacity.has_value()) AddCapacity(*page->capacity, &result_.capacity);
-    const bool is_full = items_bytes_ >= kPageBytes || (request_.limit.has_value() && scanned_ >= *request_.limit);
+    const bool is_full = taken_.bytes >= kPageBytes || (request_.limit.has_value() && scanned_ >= *request_.limit);
     const bool has_more = page->last_evaluated_key.has_value();
     if (!has_more && read_ + 1 == plan_.read_count()) return End();
     if (!has_more && !is_full) return ReadFrom({read_ + 1, std::nullopt});
@@ -118,10 +137,9 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
   ExecuteStatementResult result_;
   size_t read_ = 0;
   size_t items_before_ = 0;  // items of earlier queries
-  size_t items_bytes_ = 0;
-  size_t memory_ = 0;
-  size_t memory_before_ = 0;  // of the items of earlier queries
-  bool is_refused_ = false;   // for lack of memory
+  Taken taken_;
+  Taken taken_before_;    // by the items of earlier queries
+  absl::Status refused_;  // why there is no page
   int64_t scanned_ = 0;
 };
 
@@ -146,6 +164,11 @@ absl::StatusOr<PageStart> DecodeToken(const StatementRequest& request, std::stri
   start.read = read;
   if (!rest.empty()) start.key = std::string(rest);
   return start;
+}
+
+absl::Status TooLargeAnswerError() {
+  return ValidationError(Cat("The values that are selected, with their numbers written out, cannot exceed ",
+                             kStatementAnswerMaxBytes, " bytes"));
 }
 
 void RunSelect(Engine* engine, const RequestContext& context, const ExecuteStatementRequest& request, Plan plan,
@@ -174,7 +197,7 @@ absl::Status StatementError(const absl::Status& error, PlanKind kind) {
   const std::optional<ApiError> api_error = GetApiError(error);
   if (!api_error.has_value()) return error;
   if (kind == PlanKind::kPut && api_error->type == ApiErrorType::kConditionalCheckFailed) {
-    return DuplicateItemError("Duplicate primary key exists in table");
+    return DuplicateItemError(kDuplicateItemText);
   }
   if (api_error->type != ApiErrorType::kValidation) return error;
   // A statement has no expressions that the text could name.

@@ -11,11 +11,21 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/partiql/plan.h"
 #include "engine/partiql/statements.h"
+#include "storage/model/limits.h"
 
 namespace armature::engine::partiql {
+
+// The text of the error of an INSERT whose key exists.
+inline constexpr char kDuplicateItemText[] = "Duplicate primary key exists in table";
+
+// Limit on the items of an answer as sent. A value may be in several columns, once for each level of a path to it.
+inline constexpr size_t kStatementAnswerMaxBytes = model::kTransactMaxWireBytes;
+// The error of an answer beyond it: ValidationException.
+absl::Status TooLargeAnswerError();
 
 // The place where the next page begins.
 struct PageStart {

@@ -15,6 +15,7 @@
 #include "engine/partiql/select_run.h"
 #include "engine/partiql/statement_checks.h"
 #include "engine/partiql/statement_steps.h"
+#include "engine/partiql/transaction_answers.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -27,7 +28,6 @@ using partiql::Plan;
 using partiql::PlanKind;
 using partiql::Statement;
 
-constexpr char kDuplicateItem[] = "Duplicate primary key exists in table";
 constexpr char kAllOld[] = "ALL_OLD";
 
 using StatementPtr = std::shared_ptr<const Statement>;
@@ -195,6 +195,7 @@ struct BatchRun {
 
   void Finish() {
     if (waiting.fetch_sub(1) != 1) return;
+    DropBeyondLimit();
     SumCapacity();
     size_t memory = 0;
     for (const HeldMemory& each : memories) memory += each.counted();
@@ -205,6 +206,21 @@ struct BatchRun {
   }
 
  private:
+  // Reads whose items do not fit into the answer fail. Writes cannot fail any more.
+  void DropBeyondLimit() {
+    size_t bytes = 0;
+    for (size_t i = 0; i < result.responses.size(); ++i) {
+      BatchStatementResult::Response& response = result.responses[i];
+      if (!response.item.has_value() || sequences[i] != 0) continue;
+      bytes += response.item->size();
+      if (bytes <= partiql::kStatementAnswerMaxBytes) continue;
+      bytes -= response.item->size();
+      response.item.reset();
+      response.error = partiql::TooLargeAnswerError();
+      memories[i] = HeldMemory();
+    }
+  }
+
   void SumCapacity() {
     const bool all_failed =
         std::none_of(capacity.begin(), capacity.end(), [](const auto& each) { return each.has_value(); });
@@ -244,7 +260,8 @@ void RunWriteOfBatch(Engine* engine, const RequestContext& context, const BatchS
   const bool with_item = write.return_values_on_condition_check_failure == kAllOld;
   const bool with_units = !request.return_consumed_capacity.empty() && request.return_consumed_capacity != "NONE";
   if (with_units) write.return_values_on_condition_check_failure = kAllOld;
-  auto finish = [run, i, with_item, with_units, kind = plan.kind](absl::StatusOr<WriteResult> written) {
+  auto finish = [run, i, with_item, with_units, kind = plan.kind,
+                 source = context.memory](absl::StatusOr<WriteResult> written) {
     BatchStatementResult::Response& response = run->result.responses[i];
     if (written.ok()) {
       if (written->attributes.has_value()) response.item = std::string(written->attributes->view());
@@ -257,7 +274,13 @@ void RunWriteOfBatch(Engine* engine, const RequestContext& context, const BatchS
     const std::optional<ApiError> error = GetApiError(written.status());
     if (error.has_value() && error->type == ApiErrorType::kConditionalCheckFailed) {
       if (with_units) run->lost_units[i] = WriteUnits(model::ApiSize(model::ItemView(error->item)), 0);
-      if (!with_item) response.error = partiql::StatementError(ConditionalCheckFailedError({}), kind);
+      run->memories[i] = HeldMemory(source);
+      const bool shows_item = with_item && kind != PlanKind::kPut;
+      if (!shows_item) {
+        response.error = partiql::StatementError(ConditionalCheckFailedError({}), kind);
+      } else if (!run->memories[i].TrySet(MessageMemory(error->item))) {
+        response.error = NoMemoryForAnswerError();
+      }
     }
     run->Finish();
   };
@@ -400,42 +423,12 @@ void RunTransactionReads(Engine* engine, const RequestContext& context, const Tr
     gets.gets.push_back({true, *std::move(plan.get)});
     columns.push_back(std::move(plan.columns));
   }
-  const auto answer = [columns = std::move(columns)](const TransactGetResult& got) {
-    TransactStatementsResult result;
-    result.capacity = got.capacity;
-    for (size_t i = 0; i < got.items.size(); ++i) {
-      std::optional<std::string>& item = result.items.emplace_back();
-      if (!got.items[i].has_value()) continue;
-      const std::string_view bytes = got.items[i]->view();
-      item = columns[i] == nullptr ? std::string(bytes) : columns[i]->Of(bytes);
-    }
-    return result;
-  };
-  engine->TransactGetItems(context, std::move(gets),
-                           [answer, done = std::move(done)](absl::StatusOr<TransactGetResult> got) mutable {
-                             if (!got.ok())
-                               return std::move(done)(partiql::StatementError(got.status(), PlanKind::kGet));
-                             size_t memory = got->item_bytes;
-                             for (const std::optional<ItemBytes>& item : got->items) {
-                               if (item.has_value()) memory += MessageMemory(item->view());
-                             }
-                             if (!got->memory.Cover(memory)) return std::move(done)(NoMemoryForAnswerError());
-                             TransactStatementsResult result = answer(*got);
-                             result.memory = std::move(got->memory);
-                             std::move(done)(std::move(result));
-                           });
-}
-
-// An INSERT fails because of a duplicate, not because of the condition that finds it.
-absl::Status WithDuplicates(const absl::Status& error, const std::vector<bool>& inserts) {
-  std::vector<CancellationReason> reasons = GetCancellationReasons(error);
-  if (reasons.size() != inserts.size()) return partiql::StatementError(error, PlanKind::kCheck);
-  for (size_t i = 0; i < reasons.size(); ++i) {
-    if (!inserts[i] || reasons[i].code != "ConditionalCheckFailed") continue;
-    reasons[i].code = "DuplicateItem";
-    reasons[i].message = kDuplicateItem;
-  }
-  return TransactionCanceledError(reasons);
+  engine->TransactGetItems(
+      context, std::move(gets),
+      [columns = std::move(columns), done = std::move(done)](absl::StatusOr<TransactGetResult> got) mutable {
+        if (!got.ok()) return std::move(done)(partiql::StatementError(got.status(), PlanKind::kGet));
+        std::move(done)(partiql::SelectedOf(*std::move(got), columns));
+      });
 }
 
 void RunTransactionWrites(Engine* engine, const RequestContext& context, const TransactStatementsRequest& request,
@@ -461,7 +454,7 @@ void RunTransactionWrites(Engine* engine, const RequestContext& context, const T
   engine->TransactWriteItems(
       context, std::move(writes),
       [inserts = std::move(inserts), done = std::move(done)](absl::StatusOr<TransactWriteResult> written) mutable {
-        if (!written.ok()) return std::move(done)(WithDuplicates(written.status(), inserts));
+        if (!written.ok()) return std::move(done)(partiql::WithDuplicates(written.status(), inserts));
         TransactStatementsResult result;
         result.capacity = std::move(written->capacity);
         result.change_sequence = written->change_sequence;

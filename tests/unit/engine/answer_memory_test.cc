@@ -140,6 +140,128 @@ TEST_F(AnswerMemoryTest, StatementsTakeTheMemoryOfTheirMessage) {
   EXPECT_GE(result->memory.counted(), size_t{2 * kItems * kItemBytes});
 }
 
+TEST_F(AnswerMemoryTest, ItemsOfFailedStatementsTakeMemory) {
+  BatchStatementRequest request;
+  StatementRequest& statement = request.statements.emplace().emplace_back();
+  statement.statement = "UPDATE things SET n = 1 WHERE pk = 'pk' AND sk = 0 AND n = 1";
+  statement.return_values_on_condition_check_failure = "ALL_OLD";
+  Lender lender(1 << 30);
+  {
+    Answer<BatchStatementResult> answer;
+    BatchExecuteStatement(&*engine_, With(&lender), {}, std::move(request), answer.Catch());
+    const absl::StatusOr<BatchStatementResult> result = answer.Take();
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(NameOf(result->responses[0].error), "ConditionalCheckFailedException");
+    EXPECT_GE(result->memory.counted(), size_t{2 * kItemBytes});
+  }
+  EXPECT_TRUE(lender.IsWhole(1 << 30));
+}
+
+// Statements that select each level of maps around one text: every level holds the text again.
+class SelectedColumnsTest : public AnswerMemoryTest {
+ protected:
+  static constexpr size_t kLevels = 30;
+
+  void SetUp() override {
+    ASSERT_TRUE(engine_.CreateTable(PlainTable(kTable)).ok());
+    std::string path;
+    for (size_t i = 0; i < kLevels; ++i) {
+      path += Cat(i == 0 ? "" : ".", "n", i);
+      columns_ += Cat(i == 0 ? "" : ", ", path);
+    }
+  }
+  void PutItems(int count, size_t text_bytes) {
+    std::string value = S(std::string(text_bytes, 'x'));
+    for (size_t i = kLevels; --i > 0;) value = codec::M({{Cat("n", i), value}});
+    for (int i = 0; i < count; ++i) {
+      const absl::Status put =
+          engine_.Put(WriteTo(kTable, PlainItem("a", std::to_string(i), {{"n0", value}}))).status();
+      ASSERT_TRUE(put.ok()) << put;
+    }
+  }
+  StatementRequest Select(const std::string& where) const {
+    StatementRequest request;
+    request.statement = Cat("SELECT ", columns_, " FROM things WHERE pk = 'a'", where);
+    return request;
+  }
+  StatementRequest SelectOne(int i) const { return Select(Cat(" AND sk = ", i)); }
+
+  absl::StatusOr<ExecuteStatementResult> Execute(StatementRequest statement, Lender* lender) {
+    ExecuteStatementRequest request;
+    request.statement = std::move(statement);
+    Answer<ExecuteStatementResult> answer;
+    ExecuteStatement(&*engine_, With(lender), {}, std::move(request), answer.Catch());
+    return answer.Take();
+  }
+  absl::StatusOr<BatchStatementResult> Batch(int count, Lender* lender) {
+    BatchStatementRequest request;
+    request.statements.emplace();
+    for (int i = 0; i < count; ++i) request.statements->push_back(SelectOne(i));
+    Answer<BatchStatementResult> answer;
+    BatchExecuteStatement(&*engine_, With(lender), {}, std::move(request), answer.Catch());
+    return answer.Take();
+  }
+  absl::StatusOr<TransactStatementsResult> Transact(int count, Lender* lender) {
+    TransactStatementsRequest request;
+    request.statements.emplace();
+    for (int i = 0; i < count; ++i) request.statements->push_back(SelectOne(i));
+    Answer<TransactStatementsResult> answer;
+    ExecuteTransaction(&*engine_, With(lender), {}, std::move(request), answer.Catch());
+    return answer.Take();
+  }
+
+ private:
+  std::string columns_;
+};
+
+TEST_F(SelectedColumnsTest, TakeTheMemoryOfWhatIsSelected) {
+  constexpr size_t kTextBytes = 10'000;
+  constexpr size_t kSelected = kLevels * kTextBytes;
+  PutItems(2, kTextBytes);
+  // More than the items take.
+  constexpr auto kLittle = static_cast<int64_t>(kSelected);
+  Lender little(kLittle);
+  EXPECT_EQ(NameOf(Execute(SelectOne(0), &little).status()), "ServiceUnavailable");
+  EXPECT_EQ(NameOf(Execute(Select(""), &little).status()), "ServiceUnavailable");
+  EXPECT_EQ(NameOf(Batch(2, &little)->responses[0].error), "ServiceUnavailable");
+  EXPECT_EQ(NameOf(Transact(2, &little).status()), "ServiceUnavailable");
+  EXPECT_TRUE(little.IsWhole(kLittle));
+  Lender enough(1 << 30);
+  EXPECT_GE(Execute(SelectOne(0), &enough)->memory.counted(), 2 * kSelected);
+  EXPECT_GE(Execute(Select(""), &enough)->memory.counted(), 4 * kSelected);
+  EXPECT_GE(Batch(2, &enough)->memory.counted(), 4 * kSelected);
+  EXPECT_GE(Transact(2, &enough)->memory.counted(), 4 * kSelected);
+  // A small part of an item takes little.
+  StatementRequest part;
+  part.statement = "SELECT n0.absent, sk FROM things WHERE pk = 'a' AND sk = 0";
+  EXPECT_EQ(Execute(part, &enough)->memory.counted(), 0u);
+  EXPECT_TRUE(enough.IsWhole(1 << 30));
+}
+
+TEST_F(SelectedColumnsTest, AreBoundedInOneAnswer) {
+  // An answer has room for three of these items.
+  PutItems(4, 350'000);
+  Lender enough(1 << 30);
+  EXPECT_TRUE(Execute(SelectOne(0), &enough).ok());
+  EXPECT_TRUE(Execute(Select(""), &enough).ok());
+  EXPECT_TRUE(Transact(3, &enough).ok());
+  EXPECT_EQ(NameOf(Transact(4, &enough).status()), "ValidationException");
+  {
+    const absl::StatusOr<BatchStatementResult> batch = Batch(4, &enough);
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(batch->responses[i].item.has_value());
+    EXPECT_FALSE(batch->responses[3].item.has_value());
+    EXPECT_EQ(NameOf(batch->responses[3].error), "ValidationException");
+  }
+  // The numbers of an item take more in an answer.
+  std::string value = codec::L(std::vector<std::string>(10'000, codec::N("1e125")));
+  for (size_t i = kLevels; --i > 0;) value = codec::M({{Cat("n", i), value}});
+  ASSERT_TRUE(engine_.Put(WriteTo(kTable, PlainItem("a", "0", {{"n0", value}}))).ok());
+  EXPECT_EQ(NameOf(Execute(SelectOne(0), &enough).status()), "ValidationException");
+  EXPECT_EQ(NameOf(Execute(Select(""), &enough).status()), "ValidationException");
+  EXPECT_TRUE(enough.IsWhole(1 << 30));
+}
+
 TEST(MessageMemory, CountsTheValues) {
   EXPECT_GE(MessageMemory(PlainItem("a", "b")), 2 * 160u);
   EXPECT_LT(MessageMemory(PlainItem("a", "b")), 600u);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "engine/items/message_memory.h"
 #include "engine/partiql/key_terms.h"
 #include "engine/partiql/parser.h"
 #include "engine/partiql/read_union.h"
@@ -163,7 +164,11 @@ TEST_F(PartiqlPlanTest, ColumnsAreFoundInOneWalk) {
       {{"a", codec::M({{"b", codec::L({N("1"), S("x"), codec::M({{"c", N("2")}})})}})}, {"b", S("y")}, {"n", N("3")}});
   const auto columns = [&](const std::string& list) {
     const auto statement = partiql::ParseStatement(Cat("SELECT ", list, " FROM tab"), {});
-    return partiql::Columns(statement->columns).Of(item);
+    const partiql::Columns made(statement->columns);
+    const partiql::Columns::Selection selection = made.Of(item);
+    EXPECT_EQ(selection.bytes(), selection.Item().size());
+    EXPECT_EQ(selection.Memory(), MessageMemory(selection.Item()));
+    return selection.Item();
   };
   EXPECT_EQ(columns("n, b"), codec::Item({{"b", S("y")}, {"n", N("3")}}));
   EXPECT_EQ(columns("a.b[2].c, a.b[0], a.b[9], n.x"), codec::Item({{"b[0]", N("1")}, {"c", N("2")}}));
