@@ -4,133 +4,157 @@
 #include <limits>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
+
 namespace armature::access {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kWordBits = 64;
 constexpr size_t kByteValues = 256;
+// A part that has `?` and at most this many bytes is compared with each place of the text.
+constexpr size_t kShortPartMax = 8;
 
 size_t WordsOf(size_t bytes) { return (bytes + kWordBits - 1) / kWordBits; }
 
 bool HasQuestionMark(std::string_view part) { return part.find('?') != kNone; }
 
-// Knuth, Morris and Pratt.
-std::vector<uint32_t> BordersOf(std::string_view part) {
-  std::vector<uint32_t> borders(part.size(), 0);
-  uint32_t length = 0;
-  for (size_t i = 1; i < part.size(); ++i) {
-    while (length > 0 && part[i] != part[length]) length = borders[length - 1];
-    if (part[i] == part[length]) ++length;
-    borders[i] = length;
-  }
-  return borders;
-}
-
-}  // namespace
-
-Pattern::Pattern(std::string text)
-    : text_(std::move(text)), has_wildcards_(text_.find_first_of("*?") != kNone), has_star_(text_.find('*') != kNone) {
+// Steps of a search: before it, and for each byte of the text.
+struct SearchCost {
   size_t begin = 0;
-  while (true) {
-    const size_t star = text_.find('*', begin);
-    const Part part{.begin = begin, .size = std::min(star, text_.size()) - begin};
-    bytes_min_ += part.size;
-    if (begin == 0) {
-      first_ = part;
-    } else if (star == kNone) {
-      last_ = part;
-    } else if (part.size > 0) {
-      Prepare(&middle_.emplace_back(part));
-    }
-    if (star == kNone) return;
-    begin = star + 1;
-  }
+  size_t each = 1;
+};
+
+SearchCost CostOf(std::string_view part) {
+  if (!HasQuestionMark(part)) return {};
+  if (part.size() <= kShortPartMax) return {.each = part.size()};
+  // Filling memory is about eight times as fast as a step.
+  return {.begin = part.size() + kByteValues * WordsOf(part.size()) / 8, .each = WordsOf(part.size())};
 }
 
-void Pattern::Prepare(Part* part) const {
-  const std::string_view own = TextOf(*part);
-  if (!HasQuestionMark(own)) {
-    part->borders = BordersOf(own);
-    return;
-  }
-  constexpr uint16_t kUnset = kByteValues;
-  const size_t words = WordsOf(own.size());
-  part->rows.assign(kByteValues, kUnset);
-  uint16_t rows = 0;
-  for (const char c : own) {
-    uint16_t& row = part->rows[static_cast<uint8_t>(c)];
-    if (c != '?' && row == kUnset) row = rows++;
-  }
-  for (uint16_t& row : part->rows) row = std::min(row, rows);
-  part->bits.assign((rows + size_t{1}) * words, 0);
-  const auto set = [&](size_t row, size_t place) {
-    part->bits[row * words + place / kWordBits] |= uint64_t{1} << (place % kWordBits);
-  };
-  for (size_t i = 0; i < own.size(); ++i) {
-    if (own[i] != '?') set(part->rows[static_cast<uint8_t>(own[i])], i);
-    for (size_t row = 0; own[i] == '?' && row <= rows; ++row) set(row, i);
-  }
-}
-
-bool Pattern::StandsAt(const Part& part, std::string_view text) const {
-  const std::string_view own = TextOf(part);
-  for (size_t i = 0; i < own.size(); ++i) {
-    if (own[i] != '?' && own[i] != text[i]) return false;
+bool StandsAt(std::string_view part, std::string_view text) {
+  for (size_t i = 0; i < part.size(); ++i) {
+    if (part[i] != '?' && part[i] != text[i]) return false;
   }
   return true;
 }
 
-size_t Pattern::FindPlain(const Part& part, std::string_view text) const {
-  const std::string_view own = TextOf(part);
-  size_t matched = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (matched == 0) {
-      i = text.find(own.front(), i);
-      if (i == kNone) return kNone;
-    }
-    while (matched > 0 && text[i] != own[matched]) matched = part.borders[matched - 1];
-    if (text[i] == own[matched]) ++matched;
-    if (matched == own.size()) return i + 1;
+size_t FindShort(std::string_view part, std::string_view text) {
+  for (size_t i = 0; i + part.size() <= text.size(); ++i) {
+    if (StandsAt(part, text.substr(i))) return i + part.size();
   }
   return kNone;
 }
 
-// Bit i of the state is set if the last i + 1 bytes of the text match the first i + 1 of the part.
-size_t Pattern::FindByBits(const Part& part, std::string_view text) {
-  const size_t words = WordsOf(part.size);
-  const size_t last_bit = (part.size - 1) % kWordBits;
-  std::vector<uint64_t> state(words, 0);
+// Bit i of the state is set if the last i + 1 bytes of the text match the first i + 1 of the part. The tables live no
+// longer than the search: they take up to 32 times the memory of the part.
+size_t FindByBits(std::string_view part, std::string_view text) {
+  using Words = absl::InlinedVector<uint64_t, kByteValues>;  // on the stack for a part of one word
+  const size_t words = WordsOf(part.size());
+  Words places(kByteValues * words, 0);  // of each byte value
+  absl::InlinedVector<uint64_t, 2> state(words, 0);
+  absl::InlinedVector<uint64_t, 2> any(words, 0);  // places of `?`
+  for (size_t i = 0; i < part.size(); ++i) {
+    uint64_t* const row = part[i] == '?' ? any.data() : &places[static_cast<uint8_t>(part[i]) * words];
+    row[i / kWordBits] |= uint64_t{1} << (i % kWordBits);
+  }
+  const size_t last_bit = (part.size() - 1) % kWordBits;
   for (size_t i = 0; i < text.size(); ++i) {
-    const uint64_t* const row = &part.bits[part.rows[static_cast<uint8_t>(text[i])] * words];
+    const uint64_t* const row = &places[static_cast<uint8_t>(text[i]) * words];
     uint64_t carry = 1;
     for (size_t w = 0; w < words; ++w) {
       const uint64_t shifted = state[w] << 1 | carry;
       carry = state[w] >> (kWordBits - 1);
-      state[w] = shifted & row[w];
+      state[w] = shifted & (row[w] | any[w]);
     }
     if ((state[words - 1] >> last_bit & 1) != 0) return i + 1;
   }
   return kNone;
 }
 
-size_t Pattern::Find(const Part& part, std::string_view text, MatchWork* work) const {
-  if (part.size > text.size()) return kNone;
-  const size_t words = part.borders.empty() ? WordsOf(part.size) : 1;
-  if (!work->HasRoom(words * text.size())) return kNone;
-  const size_t end = part.borders.empty() ? FindByBits(part, text) : FindPlain(part, text);
-  work->Count(words * std::min(end, text.size()));
+// Knuth, Morris and Pratt.
+void FillBorders(std::string_view part, uint32_t* borders) {
+  uint32_t length = 0;
+  for (size_t i = 1; i < part.size(); ++i) {
+    while (length > 0 && part[i] != part[length]) length = borders[length - 1];
+    if (part[i] == part[length]) ++length;
+    borders[i] = length;
+  }
+}
+
+}  // namespace
+
+Pattern::Pattern(std::string text)
+    : text_(std::move(text)), has_wildcards_(text_.find_first_of("*?") != kNone), has_star_(text_.find('*') != kNone) {
+  text_.shrink_to_fit();
+  first_bytes_ = has_star_ ? text_.find('*') : text_.size();
+  last_bytes_ = has_star_ ? text_.size() - text_.rfind('*') - 1 : 0;
+  Prepare();
+}
+
+std::string_view Pattern::PartAt(size_t begin) const {
+  return std::string_view(text_).substr(begin, text_.find('*', begin) - begin);
+}
+
+void Pattern::Prepare() {
+  bytes_min_ = first_bytes_ + last_bytes_;
+  SearchCost cost{.each = 0};  // the searches share the text
+  for (size_t at = first_bytes_ + 1; at + last_bytes_ < text_.size();) {
+    const std::string_view part = PartAt(at);
+    const SearchCost own = part.empty() ? SearchCost{.each = 0} : CostOf(part);
+    cost = {.begin = cost.begin + own.begin, .each = std::max(cost.each, own.each)};
+    bytes_min_ += part.size();
+    if (!part.empty() && !HasQuestionMark(part)) {
+      borders_.resize(text_.size(), 0);
+      FillBorders(part, &borders_[at]);
+    }
+    at += part.size() + 1;
+  }
+  weight_ = 1 + cost.each + (bytes_min_ == 0 ? 0 : (cost.begin + bytes_min_ - 1) / bytes_min_);
+}
+
+size_t Pattern::heap_bytes() const { return HeapBytesOf(text_) + borders_.capacity() * sizeof(borders_.front()); }
+
+size_t Pattern::FindPlain(std::string_view part, std::string_view text) const {
+  const uint32_t* const borders = &borders_[static_cast<size_t>(part.data() - text_.data())];
+  size_t matched = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (matched == 0) {
+      i = text.find(part.front(), i);
+      if (i == kNone) return kNone;
+    }
+    while (matched > 0 && text[i] != part[matched]) matched = borders[matched - 1];
+    if (text[i] == part[matched]) ++matched;
+    if (matched == part.size()) return i + 1;
+  }
+  return kNone;
+}
+
+size_t Pattern::Find(std::string_view part, std::string_view text, MatchWork* work) const {
+  if (part.size() > text.size()) return kNone;
+  const SearchCost cost = CostOf(part);
+  if (!work->HasRoom(cost.begin + cost.each * text.size())) return kNone;
+  size_t end = kNone;
+  if (!HasQuestionMark(part)) {
+    end = FindPlain(part, text);
+  } else {
+    end = part.size() <= kShortPartMax ? FindShort(part, text) : FindByBits(part, text);
+  }
+  work->Count(cost.begin + cost.each * std::min(end, text.size()));
   return end;
 }
 
 bool Pattern::Matches(std::string_view text, MatchWork* work) const {
   if (text.size() < bytes_min_ || (!has_star_ && text.size() != bytes_min_)) return false;
-  if (!work->Take(1 + first_.size + last_.size)) return false;
-  if (!StandsAt(first_, text) || !StandsAt(last_, text.substr(text.size() - last_.size))) return false;
-  text.remove_prefix(first_.size);
-  text.remove_suffix(last_.size);
+  if (!work->Take(1 + first_bytes_ + last_bytes_)) return false;
+  if (!StandsAt(first(), text) || !StandsAt(last(), text.substr(text.size() - last_bytes_))) return false;
+  text.remove_prefix(first_bytes_);
+  text.remove_suffix(last_bytes_);
   // The leftmost place of each part leaves most for the next ones.
-  for (const Part& part : middle_) {
+  for (size_t at = first_bytes_ + 1; at + last_bytes_ < text_.size();) {
+    const std::string_view part = PartAt(at);
+    at += part.size() + 1;
+    if (part.empty()) continue;
     const size_t end = Find(part, text, work);
     if (end == kNone) return false;
     text.remove_prefix(end);
@@ -141,6 +165,17 @@ bool Pattern::Matches(std::string_view text, MatchWork* work) const {
 bool MatchesPattern(std::string_view pattern, std::string_view text) {
   MatchWork work(std::numeric_limits<uint64_t>::max());
   return Pattern(std::string(pattern)).Matches(text, &work);
+}
+
+size_t HeapBytesOf(const std::string& text) {
+  static const size_t inside = std::string().capacity();
+  return text.capacity() > inside ? text.capacity() + 1 : 0;
+}
+
+size_t HeapBytesOf(const TextSet& texts) {
+  size_t bytes = texts.capacity() * (sizeof(std::string) + 1);
+  for (const std::string& text : texts) bytes += HeapBytesOf(text);
+  return bytes;
 }
 
 Patterns::Patterns(std::initializer_list<std::string_view> texts) {
@@ -159,6 +194,18 @@ void Patterns::Add(std::string text) {
   } else {
     plain_.insert(pattern.text());
   }
+}
+
+size_t Patterns::weight() const {
+  size_t weight = plain_.empty() ? 0 : 1;
+  for (const Pattern& pattern : wild_) weight += pattern.weight();
+  return weight;
+}
+
+size_t Patterns::heap_bytes() const {
+  size_t bytes = HeapBytesOf(plain_) + wild_.capacity() * sizeof(Pattern);
+  for (const Pattern& pattern : wild_) bytes += pattern.heap_bytes();
+  return bytes;
 }
 
 bool Patterns::AnyMatches(std::string_view text, MatchWork* work) const {

@@ -50,45 +50,43 @@ class MatchWork {
 // One pattern. Thread-safety: immutable.
 //
 // Cost of a match: linear in the text and the pattern. A part between two stars that contains `?` is searched for with
-// one step for each 64 of its bytes and each byte of the text.
+// one step for each of its bytes and each byte of the text if it is short, else with one step for each 64 of its bytes.
+// Cost in memory: that of the text, and at most four bytes more for each of its bytes.
 class Pattern {
  public:
   explicit Pattern(std::string text);
 
   const std::string& text() const { return text_; }
   bool has_wildcards() const { return has_wildcards_; }
+  // Steps that a match takes for each byte of a text, at most.
+  size_t weight() const { return weight_; }
+  // Bytes on the heap.
+  size_t heap_bytes() const;
 
   // True if the pattern matches all of `text`.
   bool Matches(std::string_view text, MatchWork* work) const;
 
  private:
-  // A part between two stars.
-  struct Part {
-    size_t begin = 0;
-    size_t size = 0;
-    // In a part without `?`, for each of its prefixes: the length of the longest proper prefix that is its suffix, too.
-    std::vector<uint32_t> borders = {};
-    // In a part with `?`: a row of bits for each byte value that is in it, and last one for all others. Bit i is set if
-    // the value may stand at place i. `rows` has the number of the row of each byte value.
-    std::vector<uint16_t> rows = {};
-    std::vector<uint64_t> bits = {};
-  };
-
-  std::string_view TextOf(const Part& part) const { return std::string_view(text_).substr(part.begin, part.size); }
-  void Prepare(Part* part) const;
-  bool StandsAt(const Part& part, std::string_view text) const;
-  // The end of the first occurrence of the part in `text`, or npos.
-  size_t Find(const Part& part, std::string_view text, MatchWork* work) const;
-  size_t FindPlain(const Part& part, std::string_view text) const;
-  static size_t FindByBits(const Part& part, std::string_view text);
+  std::string_view first() const { return std::string_view(text_).substr(0, first_bytes_); }
+  std::string_view last() const { return std::string_view(text_).substr(text_.size() - last_bytes_); }
+  // The part between two stars that begins at `begin`.
+  std::string_view PartAt(size_t begin) const;
+  void Prepare();
+  // The end of the first occurrence of a part in `text`, or npos.
+  size_t Find(std::string_view part, std::string_view text, MatchWork* work) const;
+  size_t FindPlain(std::string_view part, std::string_view text) const;
 
   std::string text_;
+  // For each byte of a part without `?` between two stars: the length of the longest proper prefix of the part that
+  // ends there. Empty if the pattern has no such part.
+  std::vector<uint32_t> borders_;
   bool has_wildcards_ = false;
   bool has_star_ = false;
-  Part first_;
-  std::vector<Part> middle_;  // without empty parts
-  Part last_;
+  // The parts before the first star and behind the last one. The first is all of a text without stars.
+  size_t first_bytes_ = 0;
+  size_t last_bytes_ = 0;
   size_t bytes_min_ = 0;  // of a text that matches
+  size_t weight_ = 1;
 };
 
 // The same for a pattern that is used once.
@@ -96,6 +94,19 @@ bool MatchesPattern(std::string_view pattern, std::string_view text);
 
 // Texts that are found without wildcards.
 using TextSet = absl::flat_hash_set<std::string, StringHash, std::equal_to<>>;
+// Bytes on the heap, about.
+size_t HeapBytesOf(const std::string& text);
+size_t HeapBytesOf(const TextSet& texts);
+
+// Steps that the policies for a request take, at most.
+struct MatchWeight {
+  size_t values = 0;  // for each byte of the values of condition keys
+  size_t names = 0;   // for each byte of the names of an operation, a table and an index
+
+  friend MatchWeight operator+(const MatchWeight& a, const MatchWeight& b) {
+    return {.values = a.values + b.values, .names = a.names + b.names};
+  }
+};
 
 // A list of patterns. Thread-safety: immutable, except Add.
 class Patterns {
@@ -112,6 +123,10 @@ class Patterns {
   bool has_star() const { return has_star_; }
   // Number of the patterns with wildcards.
   size_t wildcards() const { return wild_.size(); }
+  // Steps that AnyMatches takes for each byte of a text, at most.
+  size_t weight() const;
+  // Bytes on the heap, about.
+  size_t heap_bytes() const;
 
   // True if one of the patterns matches. Cost: that of a hash of the text, and of a match with each pattern that has
   // wildcards.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -77,6 +78,32 @@ TEST(Pattern, AMatchTakesLinearlyManySteps) {
   // A part with question marks takes a step for each 64 of its bytes.
   EXPECT_LE(StepsOf("*" + Repeated(450, "?a") + "b*", text), 16 * text.size());
   EXPECT_LE(StepsOf("*" + Repeated(1000, "?") + "b*", text), 17 * text.size());
+}
+
+// A text of the letters that the pattern has, so that searches take long.
+TEST(Pattern, AMatchTakesNoMoreStepsThanItsWeight) {
+  std::mt19937 random(11);
+  uint64_t most = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string pattern(1 + random() % 40, ' ');
+    for (char& c : pattern) c = std::string_view("aaaa?b*")[random() % 7];
+    pattern += i % 2 == 0 ? "*" : "";
+    std::string text(1 + random() % 200, 'a');
+    MatchWork work;
+    const Pattern compiled(pattern);
+    compiled.Matches(text, &work);
+    const uint64_t steps = MatchWork::kStepsMax - work.left();
+    ASSERT_LE(steps, 1 + compiled.weight() * text.size()) << pattern << " " << text.size();
+    most = std::max(most, steps / text.size());
+  }
+  EXPECT_GE(most, 6) << "some parts with question marks were searched for";
+}
+
+TEST(Pattern, TheMemoryIsThatOfTheText) {
+  for (const std::string& pattern : {Repeated(500, "*?a"), Repeated(100, "*?abcdefghi"), Repeated(20, "*") + "a?",
+                                     Repeated(500, "*a"), "*" + Repeated(900, "a?") + "*"}) {
+    EXPECT_LE(Pattern(pattern).heap_bytes(), 5 * pattern.size() + 64) << pattern;
+  }
 }
 
 TEST(Patterns, TextsWithoutWildcardsAreFoundAtOnce) {
