@@ -256,7 +256,7 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
   front.stats = requests.get();
   front.budget = memory.get();
   front.long_requests = long_requests.get();
-  front.resource_wildcards = [this] { return engine->PolicyWildcardsMax(); };
+  front.resource_weight = [this] { return engine->PolicyWeightMax(); };
   if (authenticator != nullptr) {
     front.authenticate = [checker = authenticator.get()](const HttpRequest& request, absl::Duration* hold) {
       return checker->AuthenticateRequest(request, absl::Now(), hold);

@@ -173,6 +173,33 @@ void RunBlocking(ThreadPool* pool, Callback<T> done, Fn fn, Target target, Reque
       [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
 }
 
+// Changes a policy, and parses it before the answer, not at the first request that is checked by it.
+template <class Request, absl::StatusOr<std::string> (*fn)(store::Database*, const Request&)>
+absl::StatusOr<std::string> ChangePolicies(Parts* parts, const Request& request) {
+  absl::StatusOr<std::string> revision = fn(parts->database, request);
+  parts->policies.Refresh();
+  return revision;
+}
+
+absl::StatusOr<TableDescription> CreateWithPolicy(Parts* parts, const model::TableDefinition& definition) {
+  absl::StatusOr<TableDescription> created = CreateTable(parts->database, definition);
+  if (definition.resource_policy.has_value()) parts->policies.Refresh();
+  return created;
+}
+
+// After a change of the catalog: tables may be gone or restored. Refused by a full queue, the policies of tables that
+// are gone stay in memory until the next change.
+void RefreshPoliciesSoon(Parts* parts) {
+  if (parts->refreshes_policies.exchange(true)) return;
+  RunOnPool(
+      &parts->table_pool,
+      [parts] {
+        parts->refreshes_policies = false;
+        parts->policies.Refresh();
+      },
+      [parts](const absl::Status&) { parts->refreshes_policies = false; });
+}
+
 // Holds back the answer of a change that makes or removes a table until the table can be used or is gone: programs go
 // on with the next step as soon as they have it. No thread waits.
 Callback<TableDescription> HeldBack(Parts* parts, Deadline deadline, Callback<TableDescription> done) {
@@ -193,6 +220,8 @@ Engine::Engine(store::Database* database, const EngineOptions& options)
     : parts_(std::make_unique<Parts>(database, options)) {
   if (options.apply_changes) parts_->applier.Start();
   parts_->builder.Start();
+  parts_->policies.Refresh();
+  parts_->database->SetCatalogListener(&parts_->policies, [parts = parts_.get()] { RefreshPoliciesSoon(parts); });
   StartTokenClock(parts_.get());
   SweepTokensIfDue(parts_.get());
   parts_->expirer.Start();
@@ -203,6 +232,7 @@ Engine::~Engine() {
   // The order matters: every continuation of a request finds the parts that it uses. Requests that wait for each other
   // or for indexes end at once; requests that were sent to the committer end with its answer.
   EndWaits();
+  parts_->database->SetCatalogListener(&parts_->policies, nullptr);
   parts_->table_waits.Stop();
   parts_->transfers.Stop();
   parts_->watches.Stop();
@@ -230,10 +260,10 @@ void Engine::EndWaits() {
 }
 
 std::shared_ptr<const access::ResourcePolicy> Engine::FindResourcePolicy(std::string_view name_or_arn) const {
-  return parts_->policies.Find(*parts_->database, name_or_arn);
+  return parts_->policies.Find(name_or_arn);
 }
 
-size_t Engine::PolicyWildcardsMax() const { return parts_->policies.wildcards_max(); }
+access::MatchWeight Engine::PolicyWeightMax() const { return parts_->policies.weight_max(); }
 
 void Engine::CrowdBegins(bool parks) { parts_->write_gate.CrowdBegins(parks); }
 void Engine::CrowdEnds(bool parks) { parts_->write_gate.CrowdEnds(parks); }
@@ -306,8 +336,8 @@ void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescri
   parts_->table_waits.WhenSettled(name, is_leaving ? parts_->options.describe_wait : absl::ZeroDuration(),
                                   [parts = parts_.get(), definition = std::move(definition),
                                    done = HeldBack(parts_.get(), deadline, std::move(done))]() mutable {
-                                    RunBlocking(&parts->table_pool, std::move(done), engine::CreateTable,
-                                                parts->database, std::move(definition));
+                                    RunBlocking(&parts->table_pool, std::move(done), CreateWithPolicy, parts,
+                                                std::move(definition));
                                   });
 }
 
@@ -341,6 +371,17 @@ void Engine::UpdateTable(model::TableUpdate update, Callback<TableDescription> d
 
 void Engine::PostToTablePool(absl::AnyInvocable<void() &&> run, absl::AnyInvocable<void(absl::Status) &&> refused) {
   RunOnPool(&parts_->table_pool, std::move(run), std::move(refused));
+}
+
+void Engine::PutResourcePolicy(PutResourcePolicyRequest request, Callback<std::string> done) {
+  RunBlocking(&parts_->table_pool, std::move(done), ChangePolicies<PutResourcePolicyRequest, engine::PutResourcePolicy>,
+              parts_.get(), std::move(request));
+}
+
+void Engine::DeleteResourcePolicy(DeleteResourcePolicyRequest request, Callback<std::string> done) {
+  RunBlocking(&parts_->table_pool, std::move(done),
+              ChangePolicies<DeleteResourcePolicyRequest, engine::DeleteResourcePolicy>, parts_.get(),
+              std::move(request));
 }
 
 void Engine::CountPlan() { parts_->plans.fetch_add(1, std::memory_order_relaxed); }

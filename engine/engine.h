@@ -16,6 +16,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "engine/access/pattern.h"
 #include "engine/access/resource_policy.h"
 #include "engine/backup/backup_jobs.h"
 #include "engine/backup/table_backups.h"
@@ -25,6 +26,7 @@
 #include "engine/items/request.h"
 #include "engine/streams/stream_ops.h"
 #include "engine/tables/hot_keys.h"
+#include "engine/tables/resource_policies.h"
 #include "engine/tables/table_ops.h"
 #include "engine/transfer/transfer_ops.h"
 #include "engine/watch/table_watch.h"
@@ -146,6 +148,10 @@ class Engine {
     PostToTablePool(run, [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
   }
 
+  // See resource_policies.h. When they answer, requests are checked by the new state.
+  void PutResourcePolicy(PutResourcePolicyRequest request, Callback<std::string> done);
+  void DeleteResourcePolicy(DeleteResourcePolicyRequest request, Callback<std::string> done);
+
   // Counts the plan of a statement.
   void CountPlan();
   // Runs `work` on the pool of plans, for the part of a request that computes before its operations on items. Calls
@@ -194,8 +200,8 @@ class Engine {
 
   // The policy that requests on a table or a stream are checked by, beside those of the caller; see ResourcePolicies.
   std::shared_ptr<const access::ResourcePolicy> FindResourcePolicy(std::string_view name_or_arn) const;
-  // The most patterns with wildcards that such a policy had so far.
-  size_t PolicyWildcardsMax() const;
+  // The most work that such a policy takes.
+  access::MatchWeight PolicyWeightMax() const;
 
   // Ends watches, and requests that wait for global indexes or for states of tables, present and future: the server is
   // about to stop.

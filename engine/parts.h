@@ -140,7 +140,8 @@ struct Parts {
   index::IndexBuilder builder;
   RequestTokens tokens;
   expr::ParseCache parse_cache{kParseCacheBytes};
-  ResourcePolicies policies;
+  ResourcePolicies policies{database};
+  std::atomic<bool> refreshes_policies = false;  // true while a Refresh is queued
   BackupJobs backups;
   TableRestores restores{this};
   Expirer expirer{this};

@@ -125,9 +125,8 @@ void PutResourcePolicy(const OperationContext& context, const v1::PutResourcePol
   from.expected_revision_id = GivenText(request, request.kExpectedRevisionIdFieldNumber);
   from.confirm_remove_self_resource_access = request.confirm_remove_self_resource_access();
   from.may_change = context.may_change_policy;
-  context.engine->RunOnDatabase(
-      AnswerIn<std::string>(response, std::move(done), FillRevision<v1::PutResourcePolicyResponse>),
-      engine::PutResourcePolicy, std::move(from));
+  context.engine->PutResourcePolicy(
+      std::move(from), AnswerIn<std::string>(response, std::move(done), FillRevision<v1::PutResourcePolicyResponse>));
 }
 
 void GetResourcePolicy(const OperationContext& context, const v1::GetResourcePolicyRequest& request,
@@ -139,11 +138,11 @@ void GetResourcePolicy(const OperationContext& context, const v1::GetResourcePol
 
 void DeleteResourcePolicy(const OperationContext& context, const v1::DeleteResourcePolicyRequest& request,
                           v1::DeleteResourcePolicyResponse* response, Finished done) {
-  const engine::DeleteResourcePolicyRequest from = {GivenText(request, request.kResourceArnFieldNumber),
-                                                    GivenText(request, request.kExpectedRevisionIdFieldNumber)};
-  context.engine->RunOnDatabase(
-      AnswerIn<std::string>(response, std::move(done), FillRevision<v1::DeleteResourcePolicyResponse>),
-      engine::DeleteResourcePolicy, from);
+  engine::DeleteResourcePolicyRequest from = {GivenText(request, request.kResourceArnFieldNumber),
+                                              GivenText(request, request.kExpectedRevisionIdFieldNumber)};
+  context.engine->DeleteResourcePolicy(
+      std::move(from),
+      AnswerIn<std::string>(response, std::move(done), FillRevision<v1::DeleteResourcePolicyResponse>));
 }
 
 engine::UpdateTimeToLiveRequest ToEngine(const v1::UpdateTimeToLiveRequest& request) {

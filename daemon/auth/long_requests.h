@@ -3,9 +3,11 @@
 
 // Threads for requests that take long to read or to authorise, so that they do not hold up the threads of the fronts.
 
+#include <algorithm>
 #include <cstddef>
 
 #include "daemon/auth/policy.h"
+#include "engine/access/pattern.h"
 #include "storage/base/thread_pool.h"
 
 namespace armature::daemon {
@@ -18,10 +20,13 @@ class LongRequests {
   LongRequests(size_t threads, size_t queue_max) : pool_("arm-long-reqs", threads, queue_max) {}
 
   // True if a request of `bytes` must not run on a thread of a front. `access`: null without authentication.
-  // `resource_wildcards`: the patterns of the policy of a resource, at most.
-  static bool IsLong(size_t bytes, const Access* access, size_t resource_wildcards) {
-    const size_t patterns = access == nullptr ? 0 : access->wildcards() + resource_wildcards;
-    return bytes > kBytesMax || patterns * bytes > kStepsMax;
+  // `of_resources`: the most work of the policy of a resource.
+  static bool IsLong(size_t bytes, const Access* access, const access::MatchWeight& of_resources) {
+    if (bytes > kBytesMax) return true;
+    if (access == nullptr) return false;
+    const access::MatchWeight weight = access->weight() + of_resources;
+    const size_t elements = std::min(kElementsMax, 1 + bytes / kElementBytesMin);
+    return weight.values * bytes + weight.names * elements * kNameBytes > kStepsMax;
   }
 
   // See ThreadPool.
@@ -32,6 +37,11 @@ class LongRequests {
   // Both take less than a millisecond.
   static constexpr size_t kBytesMax = 256 << 10;
   static constexpr size_t kStepsMax = 512 << 10;
+  // Elements of a batch or a transaction, whose rights are checked one by one; and the names of each, which are those
+  // of an operation, a table and an index.
+  static constexpr size_t kElementsMax = 100;
+  static constexpr size_t kElementBytesMin = 16;
+  static constexpr size_t kNameBytes = 96;
 
   ThreadPool pool_;
 };

@@ -69,6 +69,17 @@ size_t Policy::wildcards() const {
   return count;
 }
 
+access::MatchWeight Policy::weight() const {
+  access::MatchWeight sum;
+  for (const std::vector<Entry>* const entries : {&allow, &deny}) {
+    for (const Entry& entry : *entries) {
+      sum = sum + access::MatchWeight{.values = entry.condition.weight(),
+                                      .names = entry.operations.weight() + entry.tables.weight()};
+    }
+  }
+  return sum;
+}
+
 bool PolicyAccess::Permits(const access::Request& request) const {
   access::LazyFacts facts(request.facts, request.work);
   const access::Verdict own = policy_->Evaluate(request, &facts);

@@ -35,8 +35,8 @@ class Access {
   // The same as an answer that nobody logs, for a request that the principal has not made.
   virtual bool Permits(const access::Request& request) const { return Check(request).ok(); }
 
-  // Number of the patterns with which a check compares the values of the request.
-  virtual size_t wildcards() const { return 0; }
+  // The work of a check, at most, without that of the policies of resources.
+  virtual access::MatchWeight weight() const { return {}; }
 };
 
 // Operations without a matching entry are denied.
@@ -60,6 +60,8 @@ struct Policy {
 
   // Number of the patterns with wildcards in its conditions.
   size_t wildcards() const;
+  // The work of Evaluate, at most.
+  access::MatchWeight weight() const;
 };
 
 // Access by a policy of the credentials file together with the policy of the resource: one of them must allow, and none
@@ -73,18 +75,18 @@ class PolicyAccess final : public Access {
   PolicyAccess(std::string principal, std::shared_ptr<const Policy> policy, std::shared_ptr<FailureLog> log)
       : principal_(std::move(principal)),
         policy_(std::move(policy)),
-        wildcards_(policy_->wildcards()),
+        weight_(policy_->weight()),
         log_(std::move(log)) {}
 
   const std::string& principal() const override { return principal_; }
   absl::Status Check(const access::Request& request) const override;
   bool Permits(const access::Request& request) const override;
-  size_t wildcards() const override { return wildcards_; }
+  access::MatchWeight weight() const override { return weight_; }
 
  private:
   const std::string principal_;
   const std::shared_ptr<const Policy> policy_;
-  const size_t wildcards_;
+  const access::MatchWeight weight_;
   const std::shared_ptr<FailureLog> log_;
 };
 

@@ -119,7 +119,7 @@ UnaryCall CallGate::Begin(GuardedCall* guarded, const engine::Operation& operati
 }
 
 bool CallGate::IsLong(const Caller& caller, size_t bytes) const {
-  return long_requests_ != nullptr && LongRequests::IsLong(bytes, caller.access_.get(), engine_->PolicyWildcardsMax());
+  return long_requests_ != nullptr && LongRequests::IsLong(bytes, caller.access_.get(), engine_->PolicyWeightMax());
 }
 
 bool CallGate::Run(const Caller& caller, size_t bytes, Task work) const {

@@ -349,9 +349,10 @@ void JsonFront::Stop() {
 }
 
 void JsonFront::Start(Admitted admitted, Exchange exchange) {
-  const size_t resource_wildcards = options_.resource_wildcards == nullptr ? 0 : options_.resource_wildcards();
+  const access::MatchWeight of_resources =
+      options_.resource_weight == nullptr ? access::MatchWeight() : options_.resource_weight();
   if (options_.long_requests == nullptr ||
-      !LongRequests::IsLong(admitted.request.body.size(), admitted.access.get(), resource_wildcards)) {
+      !LongRequests::IsLong(admitted.request.body.size(), admitted.access.get(), of_resources)) {
     return Call(std::move(admitted), std::move(exchange));
   }
   auto work = std::make_shared<std::pair<Admitted, Exchange>>(std::move(admitted), std::move(exchange));

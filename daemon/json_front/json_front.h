@@ -21,6 +21,7 @@
 #include "daemon/json_front/content_coding.h"
 #include "daemon/net/memory_budget.h"
 #include "daemon/telemetry/request_stats.h"
+#include "engine/access/pattern.h"
 #include "storage/base/thread_pool.h"
 #include "storage/base/timer_queue.h"
 
@@ -39,7 +40,7 @@ struct JsonFrontOptions {
   size_t held_back_max = 1'000;                       // refusals; further ones are sent at once
   size_t coding_threads = 1;                          // for compression and inflation
   LongRequests* long_requests = nullptr;  // null: all requests run on the server's threads. Outlives the front
-  std::function<size_t()> resource_wildcards = nullptr;  // see LongRequests
+  std::function<access::MatchWeight()> resource_weight = nullptr;  // see LongRequests
   size_t coding_queue_max = 256;  // if full: answers are not compressed, compressed requests get 503
   RequestStats* stats = nullptr;  // null: requests are not counted
   // The server's. Without room, reads with large answers are refused before they run, and bodies are not inflated.

@@ -191,4 +191,16 @@ size_t Conditions::wildcards() const {
   return count;
 }
 
+size_t Conditions::weight() const {
+  size_t weight = all_.size();
+  for (const Condition& condition : all_) weight += condition.patterns.weight();
+  return weight;
+}
+
+size_t Conditions::heap_bytes() const {
+  size_t bytes = all_.capacity() * sizeof(Condition);
+  for (const Condition& condition : all_) bytes += HeapBytesOf(condition.values) + condition.patterns.heap_bytes();
+  return bytes;
+}
+
 }  // namespace armature::access

@@ -60,6 +60,10 @@ class Conditions {
   bool empty() const { return all_.empty(); }
   // Number of the patterns with wildcards, against each of which each value of its key is matched.
   size_t wildcards() const;
+  // Steps that Hold takes for each byte of the values of its keys, at most.
+  size_t weight() const;
+  // Bytes on the heap, about.
+  size_t heap_bytes() const;
 
   // True if all conditions hold. The rules for a key with several values, and for an absent key, depend on `effect`:
   //

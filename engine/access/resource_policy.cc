@@ -69,6 +69,7 @@ class ResourcePolicyReader {
       return Fault(name, "is unknown; a policy has Version, Id and Statement");
     }));
     if (made_->statements_.empty()) return Fault("", "Statement is missing");
+    made_->Measure();
     return std::shared_ptr<const ResourcePolicy>(std::move(made_));
   }
 
@@ -218,6 +219,19 @@ std::shared_ptr<const ResourcePolicy> ResourcePolicy::Unreadable() {
   auto made = std::make_shared<ResourcePolicy>();
   made->is_readable_ = false;
   return made;
+}
+
+void ResourcePolicy::Measure() {
+  statements_.shrink_to_fit();
+  bytes_ = sizeof(ResourcePolicy) + statements_.size() * sizeof(Statement);
+  weight_ = {};
+  for (const Statement& statement : statements_) {
+    weight_ = weight_ + MatchWeight{.values = statement.conditions.weight(),
+                                    .names = statement.actions.weight() + statement.indexes.weight()};
+    bytes_ += statement.actions.heap_bytes() + statement.indexes.heap_bytes() + statement.conditions.heap_bytes() +
+              statement.principals.capacity() * sizeof(std::string);
+    for (const std::string& principal : statement.principals) bytes_ += HeapBytesOf(principal);
+  }
 }
 
 bool ResourcePolicy::Applies(const Statement& statement, std::string_view principal, const Request& request,

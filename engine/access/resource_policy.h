@@ -47,8 +47,10 @@ class ResourcePolicy {
   // Stands for a document that this build cannot read: denies all operations but those on policies.
   static std::shared_ptr<const ResourcePolicy> Unreadable();
 
-  // Number of the patterns with wildcards in its conditions.
-  size_t wildcards() const { return wildcards_; }
+  // The work of Evaluate, at most.
+  MatchWeight weight() const { return weight_; }
+  // Memory that the policy takes, about.
+  size_t bytes() const { return bytes_; }
 
   // `request`: about the resource, or an index of it. Denied if the work of `facts` is spent.
   Verdict Evaluate(std::string_view principal, const Request& request, LazyFacts* facts) const;
@@ -67,10 +69,14 @@ class ResourcePolicy {
     Conditions conditions;
   };
 
+  // Sets the weight and the bytes.
+  void Measure();
   static bool Applies(const Statement& statement, std::string_view principal, const Request& request, LazyFacts* facts);
 
   bool is_readable_ = true;
-  size_t wildcards_ = 0;
+  size_t wildcards_ = 0;  // number of the patterns with wildcards in its conditions
+  MatchWeight weight_;
+  size_t bytes_ = sizeof(ResourcePolicy);
   std::vector<Statement> statements_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
@@ -16,6 +17,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/constraint_list.h"
+#include "storage/model/stream_descriptor.h"
 #include "storage/model/table_name.h"
 
 namespace armature::engine {
@@ -223,41 +225,109 @@ absl::StatusOr<model::ResourcePolicy> MakeTablePolicy(std::string_view table, co
   return model::ResourcePolicy{document, NewRevision("")};
 }
 
-std::shared_ptr<const ResourcePolicy> ResourcePolicies::Find(const store::Database& database,
-                                                             std::string_view name_or_arn) {
+std::shared_ptr<const ResourcePolicy> ResourcePolicies::Find(std::string_view name_or_arn) {
   if (name_or_arn.empty() || name_or_arn.find(kBackupInfix) != std::string_view::npos) return nullptr;
-  std::optional<model::ResourcePolicy> stored;
-  ResourcePolicy::Resource resource;
   // A shard iterator begins with the ARN of its stream.
   const std::string_view arn = name_or_arn.substr(0, name_or_arn.find('|'));
-  const std::optional<StreamName> stream = ParseStreamArn(arn);
-  std::shared_ptr<const store::Table> table;
-  if (stream.has_value()) {
-    resource = {stream->table, stream->label};
-    stored = StreamPolicy(database, stream->table, stream->label);
-  } else {
-    // ARNs of exports, imports and bulk operations go on behind the name of their table. The region does not matter,
-    // because some operations take no notice of it.
-    table = database.catalog()->Hold(model::TableNamePart(arn));
-    if (table == nullptr || !table->descriptor.settings.resource_policy.has_value()) return nullptr;
-    resource = {table->descriptor.name};
-    stored = table->descriptor.settings.resource_policy;
+  if (const std::optional<StreamName> stream = ParseStreamArn(arn); stream.has_value()) {
+    const std::optional<model::ResourcePolicy> stored = StreamPolicy(*database_, stream->table, stream->label);
+    return stored.has_value() ? Get({std::string(stream->table), std::string(stream->label)}, *stored) : nullptr;
   }
-  if (!stored.has_value()) return nullptr;
-  // Two resources may have policies of the same microsecond.
-  const std::string key = Cat(stored->revision_id, " ", resource.table, " ", resource.stream);
+  // ARNs of exports, imports and bulk operations go on behind the name of their table. The region does not matter,
+  // because some operations take no notice of it.
+  const std::shared_ptr<const store::Table> table = database_->catalog()->Hold(model::TableNamePart(arn));
+  if (table == nullptr || !table->descriptor.settings.resource_policy.has_value()) return nullptr;
+  return Get({table->descriptor.name, ""}, *table->descriptor.settings.resource_policy);
+}
+
+std::shared_ptr<const ResourcePolicy> ResourcePolicies::Get(const Resource& resource,
+                                                            const model::ResourcePolicy& stored) {
   {
     const absl::MutexLock lock(&mutex_);
-    const auto found = by_revision_.find(key);
-    if (found != by_revision_.end()) return found->second;
+    const auto found = parsed_.find(resource);
+    const bool is_there =
+        found != parsed_.end() && found->second.policy != nullptr && found->second.revision == stored.revision_id;
+    if (is_there) return found->second.policy;
   }
-  const absl::StatusOr<std::shared_ptr<const ResourcePolicy>> parsed = ParseDocument(stored->document, resource);
+  const absl::StatusOr<std::shared_ptr<const ResourcePolicy>> parsed =
+      ParseDocument(stored.document, {resource.table, resource.stream});
   std::shared_ptr<const ResourcePolicy> policy = parsed.ok() ? *parsed : ResourcePolicy::Unreadable();
-  const absl::MutexLock lock(&mutex_);
-  wildcards_max_.store(std::max(wildcards_max(), policy->wildcards()), std::memory_order_relaxed);
-  if (by_revision_.size() >= kCountMax) by_revision_.clear();
-  by_revision_[key] = policy;
+  Keep(resource, stored.revision_id, policy);
   return policy;
+}
+
+void ResourcePolicies::Keep(const Resource& resource, std::string_view revision,
+                            std::shared_ptr<const ResourcePolicy> policy) {
+  const absl::MutexLock lock(&mutex_);
+  // Read under the lock: a change that this misses is followed by a Refresh, which finds the entry.
+  const std::optional<model::ResourcePolicy> stored = StoredFor(resource);
+  if (!stored.has_value() || stored->revision_id != revision) return;
+  parsed_.erase(resource);
+  Measure();
+  if (bytes_ + policy->bytes() > bytes_max_) {
+    for (auto& [other, its] : parsed_) its.policy = nullptr;
+  }
+  parsed_[resource] = {std::string(revision), std::move(policy)};
+  Measure();
+}
+
+void ResourcePolicies::Measure() {
+  bytes_ = 0;
+  access::MatchWeight most;
+  for (const auto& [resource, parsed] : parsed_) {
+    const access::MatchWeight weight =
+        parsed.policy == nullptr ? access::MatchWeight{kUnknownWeight, kUnknownWeight} : parsed.policy->weight();
+    most = {.values = std::max(most.values, weight.values), .names = std::max(most.names, weight.names)};
+    if (parsed.policy != nullptr) bytes_ += parsed.policy->bytes();
+  }
+  values_weight_.store(most.values, std::memory_order_relaxed);
+  names_weight_.store(most.names, std::memory_order_relaxed);
+}
+
+std::optional<model::ResourcePolicy> ResourcePolicies::StoredFor(const Resource& resource) const {
+  if (!resource.stream.empty()) return StreamPolicy(*database_, resource.table, resource.stream);
+  const std::shared_ptr<const store::Table> table = database_->catalog()->Hold(resource.table);
+  return table == nullptr ? std::nullopt : table->descriptor.settings.resource_policy;
+}
+
+std::map<ResourcePolicies::Resource, std::string> ResourcePolicies::Revisions() const {
+  std::map<Resource, std::string> revisions;
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = database_->catalog();
+  for (const auto& [name, table] : catalog->tables()) {
+    const std::optional<model::ResourcePolicy>& policy = table->descriptor.settings.resource_policy;
+    if (policy.has_value()) revisions[{name, ""}] = policy->revision_id;
+  }
+  for (const model::StreamDescriptor& stream : database_->streams().streams()) {
+    if (stream.resource_policy.has_value()) {
+      revisions[{stream.table_name, stream.label}] = stream.resource_policy->revision_id;
+    }
+  }
+  return revisions;
+}
+
+void ResourcePolicies::Refresh() {
+  const absl::MutexLock refreshing(&refresh_mutex_);
+  std::map<Resource, std::string> wanted = Revisions();
+  {
+    const absl::MutexLock lock(&mutex_);
+    for (auto it = parsed_.begin(); it != parsed_.end();) {
+      const auto found = wanted.find(it->first);
+      const bool is_current = found != wanted.end() && found->second == it->second.revision;
+      if (is_current) wanted.erase(found);
+      it = is_current ? std::next(it) : parsed_.erase(it);
+    }
+    Measure();
+  }
+  for (const auto& [resource, revision] : wanted) {
+    if (const std::optional<model::ResourcePolicy> stored = StoredFor(resource); stored.has_value()) {
+      Get(resource, *stored);
+    }
+  }
+}
+
+size_t ResourcePolicies::bytes() const {
+  const absl::MutexLock lock(&mutex_);
+  return bytes_;
 }
 
 }  // namespace armature::engine

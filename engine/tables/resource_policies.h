@@ -8,8 +8,10 @@
 // stream ends with the stream.
 
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,8 +21,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "engine/access/pattern.h"
 #include "engine/access/resource_policy.h"
-#include "storage/base/strings.h"
 #include "storage/model/table_settings.h"
 #include "storage/store/database.h"
 
@@ -59,23 +61,63 @@ absl::StatusOr<std::string> DeleteResourcePolicy(store::Database* database, cons
 // A policy for a new table. Errors: ValidationException.
 absl::StatusOr<model::ResourcePolicy> MakeTablePolicy(std::string_view table, const std::string& document);
 
-// The policies of resources, parsed once for each revision. Thread-safety: thread-safe.
+// The policies of resources, parsed: one for each table or stream that has one. Parsing takes up to a millisecond, so
+// that it is done when a policy is put, and for all of them at the start.
+//
+// Thread-safety: thread-safe. Lifetime: `database` must outlive it.
 class ResourcePolicies {
  public:
+  // Of all parsed policies together. Beyond, those that are not in use are parsed again when they are asked for.
+  static constexpr size_t kBytesMax = 8 << 20;
+
+  explicit ResourcePolicies(const store::Database* database, size_t bytes_max = kBytesMax)
+      : database_(database), bytes_max_(bytes_max) {}
+
   // The policy that requests on `name_or_arn` are checked by: of the table, or of the stream that an ARN or a shard
   // iterator names. Null: it has none, or the text names neither. Cost without a policy: a look-up in the catalog.
-  std::shared_ptr<const access::ResourcePolicy> Find(const store::Database& database, std::string_view name_or_arn);
+  std::shared_ptr<const access::ResourcePolicy> Find(std::string_view name_or_arn);
 
-  // The most patterns with wildcards that a policy had so far.
-  size_t wildcards_max() const { return wildcards_max_.load(std::memory_order_relaxed); }
+  // Parses the policies that are new, and drops those that are gone or replaced. Cost: a look at each table and stream.
+  void Refresh();
+
+  // The most work of a policy that a table or a stream has. kUnknownWeight if one of them must be parsed again.
+  access::MatchWeight weight_max() const {
+    return {.values = values_weight_.load(std::memory_order_relaxed),
+            .names = names_weight_.load(std::memory_order_relaxed)};
+  }
+  static constexpr size_t kUnknownWeight = size_t{1} << 32;
+  // Memory that the policies take.
+  size_t bytes() const;
 
  private:
-  static constexpr size_t kCountMax = 1'000;  // kept
+  // A table, or a stream of it.
+  struct Resource {
+    std::string table;
+    std::string stream;
 
-  std::atomic<size_t> wildcards_max_ = 0;
+    auto operator<=>(const Resource&) const = default;
+  };
+  struct Parsed {
+    std::string revision;
+    std::shared_ptr<const access::ResourcePolicy> policy;  // null: there was no room for it
+  };
 
-  absl::Mutex mutex_;
-  StringMap<std::shared_ptr<const access::ResourcePolicy>> by_revision_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const access::ResourcePolicy> Get(const Resource& resource, const model::ResourcePolicy& stored);
+  void Keep(const Resource& resource, std::string_view revision, std::shared_ptr<const access::ResourcePolicy> policy);
+  void Measure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::optional<model::ResourcePolicy> StoredFor(const Resource& resource) const;
+  // All resources that have policies, with the revisions of these.
+  std::map<Resource, std::string> Revisions() const;
+
+  const store::Database* const database_;
+  const size_t bytes_max_;
+  std::atomic<size_t> values_weight_ = 0;
+  std::atomic<size_t> names_weight_ = 0;
+
+  absl::Mutex refresh_mutex_;  // held by Refresh. Before mutex_
+  mutable absl::Mutex mutex_;
+  std::map<Resource, Parsed> parsed_ ABSL_GUARDED_BY(mutex_);
+  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace armature::engine

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "storage/model/table_name.h"
@@ -41,6 +44,16 @@ class ResourcePoliciesTest : public testing::Test {
     request.expected_revision_id = std::move(expected);
     const absl::StatusOr<std::string> revision = PutResourcePolicy(engine_->database(), request);
     return revision.ok() ? *revision : std::string(revision.status().message());
+  }
+  // The same as a request does it.
+  void PutByEngine(std::string_view document) {
+    PutResourcePolicyRequest request;
+    request.resource_arn = arn_;
+    request.policy = std::string(document);
+    Answer<std::string> answer;
+    engine_->PutResourcePolicy(std::move(request), answer.Catch());
+    const absl::StatusOr<std::string> put = answer.Take();
+    ASSERT_TRUE(put.ok()) << put.status();
   }
   // The verdict on a request by the policy that is found for a name.
   access::Verdict Evaluate(std::string_view name, std::string_view operation) {
@@ -111,6 +124,67 @@ TEST_F(ResourcePoliciesTest, ADocumentThatCannotBeReadDeniesAllButItsChange) {
   ASSERT_TRUE(damaged.ok() && damaged->has_value());
   EXPECT_EQ(Evaluate("Cats", "GetItem"), access::Verdict::kDenied);
   EXPECT_EQ(Evaluate("Cats", "DeleteResourcePolicy"), access::Verdict::kSilent);
+}
+
+// A condition with `patterns` patterns.
+std::string Like(int patterns) {
+  std::string list;
+  for (int i = 0; i < patterns; ++i) list += Cat(i == 0 ? "" : ", ", "\"", i, "*?x*\"");
+  return Cat(R"(, "Condition": {"StringLike": {"dynamodb:LeadingKeys": [)", list, "]}}");
+}
+
+TEST_F(ResourcePoliciesTest, TheWeightIsThatOfThePoliciesThatThereAre) {
+  EXPECT_EQ(engine_->PolicyWeightMax().values, 0);
+  PutByEngine(Document("Deny", Like(100)));
+  const size_t weight = engine_->PolicyWeightMax().values;
+  EXPECT_GE(weight, 100 * 2) << "before the first request: it was parsed when it was put";
+  engine_.Reopen();
+  EXPECT_EQ(engine_->PolicyWeightMax().values, weight) << "it was parsed at the start";
+  PutByEngine(Document("Deny", Like(10)));
+  EXPECT_LT(engine_->PolicyWeightMax().values, weight / 5);
+  Answer<std::string> deleted;
+  engine_->DeleteResourcePolicy({arn_, std::nullopt}, deleted.Catch());
+  ASSERT_TRUE(deleted.Take().ok());
+  EXPECT_EQ(engine_->PolicyWeightMax().values, 0);
+  EXPECT_EQ(engine_->PolicyWeightMax().names, 0);
+}
+
+TEST_F(ResourcePoliciesTest, PoliciesThatAreReplacedOrGoneTakeNoMemory) {
+  PutByEngine(Document("Allow"));
+  const std::weak_ptr<const access::ResourcePolicy> first = engine_->FindResourcePolicy("Cats");
+  ASSERT_FALSE(first.expired());
+  PutByEngine(Document("Deny"));
+  EXPECT_TRUE(first.expired()) << "it was replaced";
+  const std::weak_ptr<const access::ResourcePolicy> second = engine_->FindResourcePolicy("Cats");
+  ASSERT_FALSE(second.expired());
+  ASSERT_TRUE(engine_.DeleteTable("Cats").ok());
+  EXPECT_TRUE(TestEngine::WaitUntil([&] { return second.expired(); }).ok()) << "its table is gone";
+}
+
+TEST_F(ResourcePoliciesTest, TheMemoryOfAllPoliciesIsBounded) {
+  ResourcePolicies all(engine_->database());
+  Put(Document("Deny", Like(300)));
+  all.Refresh();
+  const size_t one = all.bytes();
+  EXPECT_GT(one, 300 * sizeof(access::Pattern));
+
+  PutResourcePolicyRequest of_stream;
+  of_stream.resource_arn = StreamArn();
+  of_stream.policy = Document("Allow", Like(300));
+  ASSERT_TRUE(PutResourcePolicy(engine_->database(), of_stream).ok());
+  ResourcePolicies few(engine_->database(), one + one / 2);
+  few.Refresh();
+  EXPECT_LE(few.bytes(), one + one / 2);
+  EXPECT_EQ(few.weight_max().values, ResourcePolicies::kUnknownWeight) << "one must be parsed by a request";
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NE(few.Find("Cats"), nullptr);
+    EXPECT_NE(few.Find(StreamArn()), nullptr);
+    EXPECT_LE(few.bytes(), one + one / 2);
+  }
+  ASSERT_TRUE(DeleteResourcePolicy(engine_->database(), {arn_, std::nullopt}).ok());
+  few.Refresh();
+  EXPECT_NE(few.Find(StreamArn()), nullptr);
+  EXPECT_LT(few.weight_max().values, ResourcePolicies::kUnknownWeight);
 }
 
 // A client that expects the revision that it has read never overwrites the change of another one.

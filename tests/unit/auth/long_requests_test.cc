@@ -1,0 +1,64 @@
+#include "daemon/auth/long_requests.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "engine/access/pattern.h"
+
+namespace armature::daemon::long_requests_test {
+
+// A principal whose policy takes this work.
+class WeighedAccess final : public Access {
+ public:
+  explicit WeighedAccess(access::MatchWeight weight) : weight_(weight) {}
+
+  const std::string& principal() const override { return principal_; }
+  absl::Status Check(const access::Request& /*request*/) const override { return absl::OkStatus(); }
+  access::MatchWeight weight() const override { return weight_; }
+
+ private:
+  const std::string principal_ = "somebody";
+  const access::MatchWeight weight_;
+};
+
+constexpr size_t kRequestBytes = 41 << 10;
+
+TEST(LongRequests, SizeAloneMakesARequestLong) {
+  EXPECT_FALSE(LongRequests::IsLong(256 << 10, nullptr, {}));
+  EXPECT_TRUE(LongRequests::IsLong((256 << 10) + 1, nullptr, {}));
+}
+
+TEST(LongRequests, PoliciesDoNotCountWithoutAuthentication) {
+  EXPECT_FALSE(LongRequests::IsLong(kRequestBytes, nullptr, {.values = 1'000'000, .names = 1'000'000}));
+}
+
+TEST(LongRequests, EachByteIsComparedWithAllPatterns) {
+  const WeighedAccess light({.values = 10});
+  EXPECT_FALSE(LongRequests::IsLong(kRequestBytes, &light, {}));
+  EXPECT_TRUE(LongRequests::IsLong(kRequestBytes, &light, {.values = 10}));
+  const WeighedAccess heavy({.values = 20});
+  EXPECT_TRUE(LongRequests::IsLong(kRequestBytes, &heavy, {}));
+}
+
+TEST(LongRequests, TheNamesOfEachElementAreComparedWithTheirPatterns) {
+  const WeighedAccess access({.names = 2'000});
+  EXPECT_FALSE(LongRequests::IsLong(30, &access, {}));
+  EXPECT_TRUE(LongRequests::IsLong(1'600, &access, {})) << "up to a hundred elements";
+  const WeighedAccess usual({.names = 50});
+  EXPECT_FALSE(LongRequests::IsLong(200 << 10, &usual, {})) << "elements are bounded in number";
+}
+
+// The searches for parts with question marks take most of the time of a policy that has them.
+TEST(LongRequests, QuestionMarksMakeAPatternHeavy) {
+  Policy policy;
+  std::string pattern = "*?";
+  while (pattern.size() < 1'000) pattern += "ab";
+  access::Patterns tables({pattern + "*", "*?a?b?c*"});
+  policy.allow.push_back({.operations = {"GetItem"}, .tables = tables});
+  EXPECT_GE(policy.weight().names, 1'000 / 64 + 7);
+}
+
+}  // namespace armature::daemon::long_requests_test
