@@ -295,6 +295,7 @@ absl::Status Server::Impl::StartMetrics(const Config& config) {
                      .connections = connections.get(),
                      .memory = memory.get(),
                      .calls = calls.get(),
+                     .long_requests = long_requests.get(),
                      .audit = audit.get(),
                      .readiness = [this] { return readiness->Now(); }},
       // On other addresses than loopback the scraper may use any name.

@@ -4,7 +4,9 @@
 // Threads for requests that take long to read or to authorise, so that they do not hold up the threads of the fronts.
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "daemon/auth/policy.h"
 #include "engine/access/pattern.h"
@@ -30,8 +32,18 @@ class LongRequests {
   }
 
   // See ThreadPool.
-  [[nodiscard]] bool TryRun(Task& task) { return pool_.TryRun(task); }
+  [[nodiscard]] bool TryRun(Task& task) {
+    const bool runs = pool_.TryRun(task);
+    (runs ? accepted_ : refused_).fetch_add(1, std::memory_order_relaxed);
+    return runs;
+  }
   void Stop() { pool_.Stop(); }
+
+  // Number of requests that wait for a thread.
+  size_t queue_length() const { return pool_.queue_length(); }
+  // Since the start: requests that left the threads of the fronts, and those that were throttled instead.
+  uint64_t accepted() const { return accepted_.load(std::memory_order_relaxed); }
+  uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
 
  private:
   // Both take less than a millisecond.
@@ -43,6 +55,8 @@ class LongRequests {
   static constexpr size_t kElementBytesMin = 16;
   static constexpr size_t kNameBytes = 96;
 
+  std::atomic<uint64_t> accepted_ = 0;
+  std::atomic<uint64_t> refused_ = 0;
   ThreadPool pool_;
 };
 

@@ -112,12 +112,15 @@ constexpr MetricDefinition kPools[] = {
     {"armature_pool_queue_tasks", kGauge, "pool",
      "Tasks that wait for a thread. `pool` is read (queries, scans, reads from disk), plans (statements that are to be "
      "planned), locks (requests that hold row locks), tables (operations on tables), backups (lists of backups and "
-     "other operations on them), check (armature verify), writes (writes that are held back during an overload), or "
-     "grpc (calls over gRPC that were read too late)."},
+     "other operations on them), check (armature verify), writes (writes that are held back during an overload), "
+     "grpc (calls over gRPC that were read too late), or long (requests that take long to read or to authorise)."},
     {"armature_pool_refused_total", kCounter, "pool",
      "Requests that were throttled without being run, because too many waited for a thread of the pool, or they had "
-     "waited too long. `pool` is read, plans, writes, http (requests that waited in the sockets of HTTP connections), "
-     "or grpc (the same over gRPC)."},
+     "waited too long. `pool` is read, plans, writes, long, http (requests that waited in the sockets of HTTP "
+     "connections), or grpc (the same over gRPC)."},
+    {"armature_long_requests_total", kCounter, "",
+     "Requests that were read and authorised on threads of their own: large ones, and those with many comparisons of "
+     "policies."},
 };
 
 constexpr MetricDefinition kDisk[] = {

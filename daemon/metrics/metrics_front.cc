@@ -396,12 +396,15 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   set.Add("armature_pool_queue_tasks", uint64_t{engine.table_queue_tasks}, {{"pool", "tables"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.backup_queue_tasks}, {{"pool", "backups"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.check_queue_tasks}, {{"pool", "check"}});
+  set.Add("armature_pool_queue_tasks", uint64_t{sources.long_requests->queue_length()}, {{"pool", "long"}});
   set.Add("armature_pool_refused_total", engine.read_queue_refused, {{"pool", "read"}});
   set.Add("armature_pool_refused_total", sources.calls->late().refused(), {{"pool", "grpc"}});
   set.Add("armature_pool_refused_total", engine.plan_queue_refused, {{"pool", "plans"}});
   set.Add("armature_pool_refused_total", engine.parked_writes_refused, {{"pool", "writes"}});
   const uint64_t late = sources.http == nullptr ? 0 : sources.http->late_requests();
   set.Add("armature_pool_refused_total", late, {{"pool", "http"}});
+  set.Add("armature_pool_refused_total", sources.long_requests->refused(), {{"pool", "long"}});
+  set.Add("armature_long_requests_total", sources.long_requests->accepted());
   AddExpiry(engine.expiry, &set);
   AddWatches(engine.watches, &set);
   AddDisk(database.disk, &set);

@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "daemon/auth/audit_log.h"
+#include "daemon/auth/long_requests.h"
 #include "daemon/grpc/call_ledger.h"
 #include "daemon/grpc/connection_acceptor.h"
 #include "daemon/http/http_message.h"
@@ -34,6 +35,7 @@ struct MetricsSources {
   const ConnectionLedger* connections = nullptr;
   const MemoryBudget* memory = nullptr;
   const CallLedger* calls = nullptr;
+  const LongRequests* long_requests = nullptr;
   const AuditLog* audit = nullptr;      // null: off
   ReadinessSource readiness = nullptr;  // not null
 };

@@ -185,6 +185,7 @@ void DaemonProcess::Start() {
   }
   address_ = AddressIn(line, " grpc=");
   http_address_ = AddressIn(line, " http=");
+  metrics_address_ = AddressIn(line, " metrics=");
   client_ = ConnectWith(security_);
 }
 

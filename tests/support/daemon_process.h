@@ -48,6 +48,8 @@ class DaemonProcess {
   const std::string& address() const { return address_; }
   // The address of the HTTP/JSON front end, HOST:PORT.
   const std::string& http_address() const { return http_address_; }
+  // That of the flag --metrics_listen; empty without it.
+  const std::string& metrics_address() const { return metrics_address_; }
   std::string data_dir() const { return directory_.path("data"); }
 
   // A client with other credentials.
@@ -75,6 +77,7 @@ class DaemonProcess {
   pid_t pid_ = -1;
   std::string address_;
   std::string http_address_;
+  std::string metrics_address_;
   std::optional<client::Client> client_;
 };
 
