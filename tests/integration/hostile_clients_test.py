@@ -4,7 +4,6 @@
 import argparse
 import contextlib
 import gzip
-import http.client
 import json
 import os
 import pathlib
@@ -49,13 +48,11 @@ class ServingDaemon(Daemon):
         self.create_table("Items")
         self.put("a", "x")
         self.bystander = RawGrpcClient(self.grpc)
-        self.kept = http.client.HTTPConnection(self.http, timeout=WAIT_S)
         self.ask("ListTables")
         return self
 
     def __exit__(self, *error):
         self.bystander.close()
-        self.kept.close()
         super().__exit__(*error)
 
     def put(self, key, text):
@@ -63,33 +60,10 @@ class ServingDaemon(Daemon):
         if status != 200:
             raise RuntimeError(f"not put: {answer}")
 
-    def ask(self, operation, **members):
-        """Calls an operation over a connection made at the start. Returns the status."""
-        self.kept.request("POST", "/", json.dumps(members), {"X-Amz-Target": f"DynamoDB_20120810.{operation}",
-                                                            "Content-Type": "application/x-amz-json-1.0"})
-        answer = self.kept.getresponse()
-        answer.read()
-        return answer.status
-
     def serves(self):
         """True if another client's GetItem succeeds."""
         answer = self.bystander.call(ITEMS + "GetItem", field(1, b"Items") + field(2, text_item(id="a")))
         return bool(answer)
-
-    def peak_mb(self):
-        return peak_mb(self)
-
-    def metric(self, name):
-        """The sum of a metric's values."""
-        _, text = self.get_text("/metrics")
-        return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith(name))
-
-
-def peak_mb(daemon):
-    """The most memory that the daemon has used so far."""
-    status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text(encoding="ascii")
-    line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) >> 10
 
 
 def cpu_seconds(daemon):
@@ -233,10 +207,10 @@ class UnfinishedRequests(unittest.TestCase):
             credentials.chmod(0o600)
             with Daemon(ARGS.armatured, f"--credentials_file={credentials}", "--insecure") as daemon:
                 with contextlib.closing(RawGrpcClient(daemon.grpc)) as client:
-                    before_mb = peak_mb(daemon)
+                    before_mb = daemon.peak_mb()
                     sent = client.send_unfinished(ITEMS + "PutItem", 60, REQUEST_BYTES)
                     self.assertLess(sent, 60 << 18)
-                    self.assertLess(peak_mb(daemon) - before_mb, 60)
+                    self.assertLess(daemon.peak_mb() - before_mb, 60)
 
 
 class UncountedMessages(unittest.TestCase):

@@ -1,5 +1,6 @@
 """A daemon process for each Python test."""
 
+import http.client
 import json
 import os
 import pathlib
@@ -28,6 +29,7 @@ class Daemon:
         self.flags = flags
         self.data_dir = data_dir
         self.popen_options = popen_options
+        self.asking = None
 
     def __enter__(self):
         self.directory = tempfile.TemporaryDirectory(prefix="armature_test_")
@@ -61,6 +63,16 @@ class Daemon:
             with error:
                 return error.code, json.load(error)
 
+    def ask(self, operation, **members):
+        """Calls an operation of the JSON protocol over one connection, made by the first call. Returns the status."""
+        if self.asking is None:
+            self.asking = http.client.HTTPConnection(self.http, timeout=WAIT_S)
+        self.asking.request("POST", "/", json.dumps(members), {"X-Amz-Target": f"DynamoDB_20120810.{operation}",
+                                                            "Content-Type": "application/x-amz-json-1.0"})
+        answer = self.asking.getresponse()
+        answer.read()
+        return answer.status
+
     def stream_call(self, operation, **members):
         """The same for an operation on streams."""
         return self.json_call(operation, service="DynamoDBStreams_20120810", **members)
@@ -85,6 +97,22 @@ class Daemon:
             with error:
                 return error.code, error.read().decode()
 
+    def metric(self, name, *labels):
+        """The sum of the values of a metric that have these labels, each as LABEL="VALUE"."""
+        _, text = self.get_text("/metrics")
+        return sum(float(line.split()[-1]) for line in text.splitlines()
+                   if line.startswith(name) and all(label in line for label in labels))
+
+    def peak_mb(self):
+        """The most memory that the daemon has used since the start, or the last `forget_peak`."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) >> 10
+
+    def forget_peak(self):
+        """From now on, `peak_mb` tells the most memory that is used from now on."""
+        pathlib.Path(f"/proc/{self.process.pid}/clear_refs").write_text("5", encoding="ascii")
+
     def log(self):
         """The daemon's stderr so far."""
         self.errors.flush()
@@ -97,6 +125,8 @@ class Daemon:
         return self.process.wait(WAIT_S)
 
     def __exit__(self, *_):
+        if self.asking is not None:
+            self.asking.close()
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
