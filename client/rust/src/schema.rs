@@ -199,9 +199,11 @@ impl TableSchema {
             provisioned_throughput: throughput,
             local_secondary_indexes,
             global_secondary_indexes,
-            stream_specification: self
-                .stream
-                .map(|images| api::StreamSpecification { stream_enabled: Some(true), stream_view_type: images.into(), ..Default::default() }),
+            stream_specification: self.stream.map(|images| api::StreamSpecification {
+                stream_enabled: Some(true),
+                stream_view_type: images.into(),
+                ..Default::default()
+            }),
             ..Default::default()
         }
     }
