@@ -20,13 +20,15 @@ void StatementSteps::Continue() {
 void StatementSteps::RunTurn() {
   const int64_t begin_ns = engine_->ClockNs();
   size_t bytes = 0;
-  do {
+  bool is_over = false;
+  while (next_ < count() && !is_over) {
     absl::Status status = CheckStillWanted(context_);
     if (status.ok()) status = Run(next_);
     if (!status.ok()) return Finish(status);
     bytes += BytesOf(next_);
     ++next_;
-  } while (next_ < count() && bytes < kTurnBytes && engine_->ClockNs() - begin_ns < kTurnNs);
+    is_over = bytes >= kTurnBytes || engine_->ClockNs() - begin_ns >= kTurnNs;
+  }
   next_ < count() ? Continue() : Finish(absl::OkStatus());
 }
 
