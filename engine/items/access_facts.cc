@@ -101,26 +101,13 @@ absl::StatusOr<std::shared_ptr<const store::Table>> HeldTable(const store::Datab
   return table;
 }
 
-// A key value as policies write it: a string itself, a number in plain decimals, a binary in base64.
-std::string TextOf(const model::ValueView& value) {
-  std::string text;
-  if (value.type() == model::ValueType::kNumber) {
-    model::AppendPlainNumber(value.scalar(), &text);
-  } else if (value.type() == model::ValueType::kBinary) {
-    text = absl::Base64Escape(Av(value.scalar()));
-  } else {
-    text = std::string(value.scalar());
-  }
-  return text;
-}
-
 absl::StatusOr<std::string> LeadingKeyOf(const model::KeySchema& schema, const model::ItemView& item) {
   const model::KeyAttribute& first = schema.partition.front();
   const std::optional<model::ValueView> value = item.Find(first.name);
   if (!value.has_value() || value->type() != model::ToValueType(first.type)) {
     return ValidationError("The request has no valid partition key");
   }
-  return TextOf(*value);
+  return LeadingKeyText(*value);
 }
 
 absl::StatusOr<std::unique_ptr<RequestExpressions>> Bind(const ExpressionParameters& parameters,
@@ -227,6 +214,18 @@ absl::StatusOr<Facts> Enclosed(absl::StatusOr<Facts> facts, std::string_view ope
 
 absl::StatusOr<access::Facts> NoFactsOf(const store::Database&) { return Facts(); }
 
+std::string LeadingKeyText(const model::ValueView& value) {
+  std::string text;
+  if (value.type() == model::ValueType::kNumber) {
+    model::AppendPlainNumber(value.scalar(), &text);
+  } else if (value.type() == model::ValueType::kBinary) {
+    text = absl::Base64Escape(Av(value.scalar()));
+  } else {
+    text = std::string(value.scalar());
+  }
+  return text;
+}
+
 void MergeFacts(const Facts& from, Facts* to) {
   for (size_t i = 0; i < access::kConditionKeyCount; ++i) {
     std::vector<std::string>& values = to->values[i];
@@ -278,7 +277,7 @@ absl::StatusOr<Facts> FactsOf(const store::Database& database, bool is_scan, con
   }
   ARM_ASSIGN_OR_RETURN(const expr::MatchedKeyCondition matched,
                        expr::MatchKeyCondition(*bound->bound.key_condition, *schema));
-  facts[ConditionKey::kLeadingKeys] = {TextOf(matched.partition.front())};
+  facts[ConditionKey::kLeadingKeys] = {LeadingKeyText(matched.partition.front())};
   return facts;
 }
 

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "engine/access/facts.h"
 #include "engine/items/request.h"
+#include "storage/model/item_view.h"
 #include "storage/store/database.h"
 
 namespace armature::engine {
@@ -49,6 +50,9 @@ absl::Status CheckRights(std::string_view operation, const TransactWriteRequest&
 absl::StatusOr<access::Facts> FactsOf(const store::Database& database, const GetItemRequest& request);
 absl::StatusOr<access::Facts> FactsOf(const store::Database& database, WriteKind kind, const WriteRequest& request);
 absl::StatusOr<access::Facts> FactsOf(const store::Database& database, bool is_scan, const ReadRequest& request);
+
+// A value of the leading key as policies write it: a string itself, a number in plain decimals, a binary in base64.
+std::string LeadingKeyText(const model::ValueView& value);
 
 // Adds the values of `from` to those of `to`, each once.
 void MergeFacts(const access::Facts& from, access::Facts* to);

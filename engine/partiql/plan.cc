@@ -282,10 +282,6 @@ class SelectPlanner {
    public:
     explicit Missing(const store::Index& index) : index_(index) {}
 
-    void Add(const Condition& condition) {
-      Add(condition.operands);
-      for (const Condition& child : condition.children) Add(child);
-    }
     void Add(const expr::DocumentPath& path) {
       const std::string& name = path.attribute();
       if (index::ProjectsAttribute(index_, name) || !known_.insert(name).second) return;
@@ -294,13 +290,6 @@ class SelectPlanner {
     const std::vector<std::string>& names() const { return names_; }
 
    private:
-    void Add(const std::vector<Operand>& operands) {
-      for (const Operand& operand : operands) {
-        if (operand.kind == Operand::Kind::kPath) Add(operand.path);
-        Add(operand.arguments);
-      }
-    }
-
     const store::Index& index_;
     std::set<std::string_view> known_;
     std::vector<std::string> names_;
@@ -318,7 +307,9 @@ class SelectPlanner {
       }
     }
     // A scan takes what is not projected for missing, a query refuses it.
-    if (!queries_.empty()) missing.Add(*statement_.where);
+    if (!queries_.empty()) {
+      ForEachPath(*statement_.where, [&missing](const expr::DocumentPath& path) { missing.Add(path); });
+    }
     if (missing.names().empty()) return absl::OkStatus();
     return InvalidParameterError(
         Cat("Secondary index ", *statement_.index,

@@ -43,6 +43,20 @@ struct Condition {
   std::vector<Condition> children;  // kNot: 1; kAnd, kOr: 2 or more
 };
 
+// Calls `fn` with each path in `condition`.
+template <class Fn>
+void ForEachPath(const std::vector<Operand>& operands, const Fn& fn) {
+  for (const Operand& operand : operands) {
+    if (operand.kind == Operand::Kind::kPath) fn(operand.path);
+    ForEachPath(operand.arguments, fn);
+  }
+}
+template <class Fn>
+void ForEachPath(const Condition& condition, const Fn& fn) {
+  ForEachPath(condition.operands, fn);
+  for (const Condition& child : condition.children) ForEachPath(child, fn);
+}
+
 // SET target = left, or left + right, or left - right.
 struct Assignment {
   expr::DocumentPath target;

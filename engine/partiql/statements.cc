@@ -12,6 +12,7 @@
 #include "engine/items/constraints.h"
 #include "engine/items/message_memory.h"
 #include "engine/partiql/plan.h"
+#include "engine/partiql/plan_facts.h"
 #include "engine/partiql/select_run.h"
 #include "engine/partiql/statement_checks.h"
 #include "engine/partiql/statement_steps.h"
@@ -50,31 +51,6 @@ absl::StatusOr<StatementPtr> Parse(const StatementRequest& request) {
   return std::make_shared<const Statement>(std::move(statement));
 }
 
-// The facts of all requests of a plan.
-absl::StatusOr<access::Facts> FactsOfPlan(const store::Database& database, const absl::StatusOr<Plan>& plan,
-                                          std::string_view transaction) {
-  ARM_RETURN_IF_ERROR(plan.status());
-  access::Facts facts;
-  if (plan->get.has_value()) {
-    ARM_ASSIGN_OR_RETURN(facts, FactsOf(database, *plan->get));
-  }
-  const bool is_read = plan->kind == PlanKind::kQuery || plan->kind == PlanKind::kScan;
-  for (size_t i = 0; is_read && i < plan->read_count(); ++i) {
-    ARM_ASSIGN_OR_RETURN(const access::Facts one, FactsOf(database, plan->is_full_scan(), plan->RequestOf(i)));
-    MergeFacts(one, &facts);
-  }
-  if (plan->write.has_value()) {
-    const WriteKind kind = plan->kind == PlanKind::kPut      ? WriteKind::kPut
-                           : plan->kind == PlanKind::kUpdate ? WriteKind::kUpdate
-                                                             : WriteKind::kDelete;
-    ARM_ASSIGN_OR_RETURN(facts, FactsOf(database, kind, *plan->write));
-  } else {
-    facts[access::ConditionKey::kFullTableScan] = {plan->is_full_scan() ? "true" : "false"};
-  }
-  if (!transaction.empty()) facts[access::ConditionKey::kEnclosingOperation] = {std::string(transaction)};
-  return facts;
-}
-
 absl::StatusOr<Plan> Planned(Engine* engine, const StatementOptions& options, const StatementRequest& request,
                              const StatementPtr& statement, bool in_transaction) {
   engine->CountPlan();
@@ -95,7 +71,7 @@ absl::StatusOr<Plan> PlanFor(Engine* engine, const StatementOptions& options, co
   if (options.gate) {
     const auto facts = [&](const store::Database& database) {
       if (!plan.has_value()) plan = Planned(engine, options, request, statement, !transaction.empty());
-      return FactsOfPlan(database, *plan, transaction);
+      return plan->ok() ? partiql::FactsOfPlan(database, **plan, transaction) : plan->status();
     };
     const std::string_view index = statement->index.has_value() ? std::string_view(*statement->index) : "";
     ARM_RETURN_IF_ERROR(options.gate({ActionOf(statement->kind), statement->table, index, facts}));

@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "engine/access/facts.h"
+#include "engine/items/access_facts.h"
 #include "engine/items/message_memory.h"
 #include "engine/partiql/key_terms.h"
 #include "engine/partiql/parser.h"
+#include "engine/partiql/plan_facts.h"
 #include "engine/partiql/read_union.h"
 #include "engine/partiql/select_run.h"
 #include "tests/unit/engine/engine_test_util.h"
@@ -157,6 +160,36 @@ TEST_F(PartiqlPlanTest, ProductsOfListsAndChoicesEndAtABoundOfReads) {
       EXPECT_THAT(std::string(reads.status().message()), HasSubstr(each.error)) << each.where;
     }
   }
+}
+
+TEST_F(PartiqlPlanTest, FactsOfSeveralReadsAreThoseOfEach) {
+  for (const char* const text :
+       {"SELECT n, m.x FROM tab WHERE pk IN ['a', 'b', 'c'] AND n > 1", "SELECT * FROM tab WHERE pk = 'a' OR pk = 'b'",
+        "SELECT * FROM tab WHERE pk = 'a' AND (sk = 1 OR sk > 3 AND contains(x.y, n)) OR pk = 'b' AND NOT z IN [1, k]",
+        "SELECT * FROM tab WHERE pk = 'a' AND v = 1 OR pk = 'a' AND size(w) = 2 OR pk = 'b'",
+        "SELECT n FROM tab WHERE pk = 'a' AND sk IN [1, 2] ORDER BY sk DESC", "SELECT n FROM tab WHERE pk = 'a'"}) {
+    const Plan plan = Made(text);
+    access::Facts each;
+    for (size_t i = 0; i < plan.read_count(); ++i) {
+      const auto one = FactsOf(engine_.database(), /*is_scan=*/false, plan.RequestOf(i));
+      ASSERT_TRUE(one.ok()) << one.status();
+      MergeFacts(*one, &each);
+    }
+    const absl::StatusOr<access::Facts> facts = partiql::FactsOfPlan(engine_.database(), plan, "");
+    ASSERT_TRUE(facts.ok()) << facts.status();
+    EXPECT_EQ(facts->values, each.values) << text;
+  }
+}
+
+TEST_F(PartiqlPlanTest, FactsBindOneReadOnly) {
+  std::string deep = "a";
+  for (int i = 0; i < 40; ++i) deep += ".a";
+  // The second read is refused when it is executed.
+  const auto facts = partiql::FactsOfPlan(
+      engine_.database(), Made(Cat("SELECT * FROM tab WHERE pk = 'a' OR pk = 'b' AND ", deep, " = 1")), "");
+  ASSERT_TRUE(facts.ok()) << facts.status();
+  EXPECT_THAT((*facts)[access::ConditionKey::kLeadingKeys], testing::ElementsAre("a", "b"));
+  EXPECT_THAT((*facts)[access::ConditionKey::kAttributes], testing::ElementsAre("a", "pk"));
 }
 
 TEST_F(PartiqlPlanTest, ColumnsAreFoundInOneWalk) {
