@@ -35,6 +35,8 @@ absl::StatusOr<TransactStatementsResult> SelectedOf(TransactGetResult got,
       item = std::string(source);
     } else {
       const Columns::Selection selection = columns[i]->Of(source);
+      // As in TransactGetItems, an item without any of the values is answered like a missing one.
+      if (selection.empty()) continue;
       ARM_RETURN_IF_ERROR(take(selection.bytes(), selection.Memory()));
       item = selection.Item();
     }
