@@ -50,8 +50,8 @@ absl::Status WithDuplicates(const absl::Status& error, const std::vector<bool>& 
   if (reasons.size() != inserts.size()) return StatementError(error, PlanKind::kCheck);
   for (size_t i = 0; i < reasons.size(); ++i) {
     if (!inserts[i] || reasons[i].code != "ConditionalCheckFailed") continue;
-    reasons[i].code = "DuplicateItem";
-    reasons[i].message = kDuplicateItemText;
+    // The item is that of the condition.
+    reasons[i] = {"DuplicateItem", kDuplicateItemText, {}};
   }
   return TransactionCanceledError(reasons);
 }
