@@ -295,7 +295,7 @@ class SelectPlanner {
     std::vector<std::string> names_;
   };
 
-  // A local index reads columns that it does not project from the table, but no attributes of conditions.
+  // Columns that a local index does not project are read from the table.
   absl::Status CheckProjected() const {
     if (index_ == nullptr) return absl::OkStatus();
     Missing missing(*index_);
@@ -306,7 +306,8 @@ class SelectPlanner {
                                          model::PrintedList(missing.names())));
       }
     }
-    // A scan takes what is not projected for missing, a query refuses it.
+    // A scan of a local index reads what is not projected from the table, one of a global index takes it for missing. A
+    // query refuses it.
     if (!queries_.empty()) {
       ForEachPath(*statement_.where, [&missing](const expr::DocumentPath& path) { missing.Add(path); });
     }
