@@ -1,7 +1,7 @@
 #include "engine/partiql/columns.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "engine/items/message_memory.h"
@@ -24,14 +24,16 @@ std::string ColumnName(const expr::DocumentPath& path) {
 
 }  // namespace
 
-Columns::Columns(const std::vector<expr::DocumentPath>& paths) : nodes_(1), by_name_(paths.size()) {
+Columns::Columns(const std::vector<expr::DocumentPath>& paths) : nodes_(1) {
   names_.reserve(paths.size());
-  for (const expr::DocumentPath& path : paths) {
-    Insert(path, names_.size());
-    names_.push_back(ColumnName(path));
+  std::vector<std::pair<std::string, const expr::DocumentPath*>> columns;
+  columns.reserve(paths.size());
+  for (const expr::DocumentPath& path : paths) columns.emplace_back(ColumnName(path), &path);
+  std::stable_sort(columns.begin(), columns.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [name, path] : columns) {
+    Insert(*path, names_.size());
+    names_.push_back(std::move(name));
   }
-  std::iota(by_name_.begin(), by_name_.end(), size_t{0});
-  std::stable_sort(by_name_.begin(), by_name_.end(), [this](size_t a, size_t b) { return names_[a] < names_[b]; });
 }
 
 void Columns::Insert(const expr::DocumentPath& path, size_t column) {
@@ -58,7 +60,7 @@ void Columns::VisitEntries(const Node& node, const model::ItemView& entries, Val
 }
 
 void Columns::Visit(const Node& node, const model::ValueView& value, Values* values) const {
-  for (const size_t column : node.columns) (*values)[column] = value;
+  for (const size_t column : node.columns) values->emplace_back(column, value);
   if (value.type() == model::ValueType::kMap) VisitEntries(node, value.map(), values);
   if (value.type() != model::ValueType::kList || node.positions.empty()) return;
   auto next = node.positions.begin();
@@ -70,14 +72,15 @@ void Columns::Visit(const Node& node, const model::ValueView& value, Values* val
 }
 
 Columns::Selection Columns::Of(std::string_view item) const {
-  Values values(names_.size());
+  Values values;
   VisitEntries(nodes_.front(), model::ItemView(item), &values);
+  std::sort(values.begin(), values.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   Selection selection;
   const std::string* last = nullptr;
-  for (const size_t column : by_name_) {
+  for (const auto& [column, value] : values) {
     const std::string& name = names_[column];
-    if (!values[column].has_value() || (last != nullptr && *last == name)) continue;
-    selection.Add(name, *values[column]);
+    if (last != nullptr && *last == name) continue;
+    selection.Add(name, value);
     last = &name;
   }
   return selection;

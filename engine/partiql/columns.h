@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,7 +42,7 @@ class Columns {
   explicit Columns(const std::vector<expr::DocumentPath>& paths);
 
   // Missing values are left out; of two columns with one name, the first that has a value is kept. `item` is as answers
-  // show it. Cost: linear in the columns and the item.
+  // show it. Cost: linear in the item, and in the entries of paths into maps that it has.
   Selection Of(std::string_view item) const;
 
  private:
@@ -53,15 +52,14 @@ class Columns {
     std::map<uint32_t, size_t> positions;              // nodes of the elements of a list
     std::vector<size_t> columns;                       // those whose paths end here
   };
-  using Values = std::vector<std::optional<model::ValueView>>;  // of all columns
+  using Values = std::vector<std::pair<size_t, model::ValueView>>;  // of the columns that have one
 
   void Insert(const expr::DocumentPath& path, size_t column);
   void VisitEntries(const Node& node, const model::ItemView& entries, Values* values) const;
   void Visit(const Node& node, const model::ValueView& value, Values* values) const;
 
-  std::vector<Node> nodes_;  // the first one is of the item
-  std::vector<std::string> names_;
-  std::vector<size_t> by_name_;  // columns in the order of their names, then as written
+  std::vector<Node> nodes_;         // the first one is of the item
+  std::vector<std::string> names_;  // of the columns, which are in this order, then as written
 };
 
 }  // namespace armature::engine::partiql

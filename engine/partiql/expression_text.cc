@@ -33,7 +33,7 @@ std::string ExpressionText::Path(const expr::DocumentPath& path) {
 
 std::string ExpressionText::Value(const std::string& wire) { return PlaceholderOf(":v", wire, &values_); }
 
-std::string ExpressionText::Call(std::string_view function, const std::vector<Operand>& arguments) {
+std::string ExpressionText::Call(std::string_view function, std::span<const Operand> arguments) {
   std::string text = Cat(function, "(");
   for (size_t i = 0; i < arguments.size(); ++i) text += Cat(i == 0 ? "" : ", ", Text(arguments[i]));
   return text + ")";
@@ -64,7 +64,7 @@ std::string ExpressionText::Text(const Condition& condition, bool is_inner) {
       return Cat(tested, " BETWEEN ", lower, " AND ", Text(operands[2]));
     }
     case Condition::Kind::kIn:
-      return Cat(Text(operands[0]), Call(" IN ", {operands.begin() + 1, operands.end()}));
+      return Cat(Text(operands[0]), Call(" IN ", std::span(operands).subspan(1)));
     case Condition::Kind::kCall:
       return Text(operands[0]);
     case Condition::Kind::kNot:

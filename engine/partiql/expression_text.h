@@ -4,6 +4,7 @@
 // Parts of a statement as the expressions of the operations on items, which evaluate them.
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,7 +31,7 @@ class ExpressionText {
   void FillPlaceholders(ExpressionParameters* to) const;
 
  private:
-  std::string Call(std::string_view function, const std::vector<Operand>& arguments);
+  std::string Call(std::string_view function, std::span<const Operand> arguments);
 
   std::map<std::string, std::string> names_;   // placeholder by attribute
   std::map<std::string, std::string> values_;  // placeholder by value

@@ -94,7 +94,7 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
   }
 
  private:
-  // What the items take so far.
+  // Size and memory of items.
   struct Taken {
     size_t bytes = 0;
     size_t memory = 0;
