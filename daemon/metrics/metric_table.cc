@@ -121,6 +121,8 @@ constexpr MetricDefinition kPools[] = {
     {"armature_long_requests_total", kCounter, "",
      "Requests that were read and authorised on threads of their own: large ones, and those with many comparisons of "
      "policies."},
+    {"armature_statements_planned_total", kCounter, "",
+     "PartiQL statements that were planned, each one of a batch or transaction. Denied ones are not."},
 };
 
 constexpr MetricDefinition kDisk[] = {

@@ -405,6 +405,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   set.Add("armature_pool_refused_total", late, {{"pool", "http"}});
   set.Add("armature_pool_refused_total", sources.long_requests->refused(), {{"pool", "long"}});
   set.Add("armature_long_requests_total", sources.long_requests->accepted());
+  set.Add("armature_statements_planned_total", engine.plans);
   AddExpiry(engine.expiry, &set);
   AddWatches(engine.watches, &set);
   AddDisk(database.disk, &set);

@@ -1,7 +1,6 @@
 #include "engine/access/pattern.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -160,11 +159,6 @@ bool Pattern::Matches(std::string_view text, MatchWork* work) const {
     text.remove_prefix(end);
   }
   return true;
-}
-
-bool MatchesPattern(std::string_view pattern, std::string_view text) {
-  MatchWork work(std::numeric_limits<uint64_t>::max());
-  return Pattern(std::string(pattern)).Matches(text, &work);
 }
 
 size_t HeapBytesOf(const std::string& text) {

@@ -89,9 +89,6 @@ class Pattern {
   size_t weight_ = 1;
 };
 
-// The same for a pattern that is used once.
-bool MatchesPattern(std::string_view pattern, std::string_view text);
-
 // Texts that are found without wildcards.
 using TextSet = absl::flat_hash_set<std::string, StringHash, std::equal_to<>>;
 // Bytes on the heap, about.

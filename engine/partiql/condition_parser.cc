@@ -10,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "engine/partiql/boolean_terms.h"
+#include "engine/partiql/words.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -22,13 +23,7 @@ namespace {
 
 constexpr std::string_view kConditionFunctions[] = {"attribute_exists", "attribute_not_exists", "attribute_type",
                                                     "begins_with", "contains"};
-constexpr std::string_view kComparators[] = {"=", "<>", "<", "<=", ">", ">="};
-constexpr std::string_view kOperatorWords[] = {"AND", "OR", "IS", "IN", "LIKE", "BETWEEN"};
-constexpr std::string_view kClauseWords[] = {
-    "SELECT", "FROM",  "WHERE",  "INSERT", "INTO", "VALUE", "VALUES", "UPDATE", "DELETE", "SET",  "REMOVE",   "ORDER",
-    "BY",     "GROUP", "HAVING", "LIMIT",  "AS",   "AT",    "ON",     "UNION",  "ASC",    "DESC", "RETURNING"};
 constexpr char kMissingCompared[] = "MISSING must be compared using IS operator";
-constexpr char kMissingRightHandSide[] = "Missing right-hand side expression of infix operator";
 
 // A type that IS tests: by its word, the type of an AttributeValue.
 struct TestedType {
@@ -69,11 +64,6 @@ constexpr OtherType kOtherTypes[] = {
     {"BAG", "", "BagType"},
     {"ANY", "", "AnyType"},
 };
-
-template <class Words>
-bool IsAny(const TokenReader& tokens, const Words& words) {
-  return std::any_of(std::begin(words), std::end(words), [&](std::string_view word) { return tokens.IsWord(word); });
-}
 
 Operand TextOperand(std::string_view text) {
   Operand operand;
@@ -170,7 +160,7 @@ class ConditionParser {
     if (tokens_->IsWord("IS")) return ReadIs(std::move(left), begin);
     const bool negated = tokens_->IsWord("NOT");
     if (negated && !tokens_->IsWord("IN", 1) && !tokens_->IsWord("BETWEEN", 1)) {
-      return MalformedError("Unexpected token after expression");
+      return MalformedError(kUnexpectedToken);
     }
     if (negated) {
       tokens_->Take();
@@ -184,13 +174,9 @@ class ConditionParser {
   absl::StatusOr<Term> ReadOperator(Term left, int depth) {
     if (tokens_->TryWord("BETWEEN")) return ReadBetween(std::move(left), depth);
     if (tokens_->TryWord("IN")) return ReadIn(std::move(left), depth);
-    const Token& token = tokens_->Peek();
-    const std::string comparator = token.text == "!=" ? "<>" : token.text;
-    if (token.kind != TokenKind::kSymbol ||
-        std::find(std::begin(kComparators), std::end(kComparators), comparator) == std::end(kComparators)) {
-      return left;
-    }
-    tokens_->Take();
+    if (!IsComparator(*tokens_)) return left;
+    const std::string symbol = tokens_->Take().text;
+    const std::string_view comparator = symbol == "!=" ? "<>" : std::string_view(symbol);
     CountOperator();
     ARM_ASSIGN_OR_RETURN(Term right, ReadRightSide(depth));
     if (!left.is_condition && !right.is_condition) {
@@ -217,8 +203,8 @@ class ConditionParser {
   absl::StatusOr<Term> ReadBetween(Term tested, int depth) {
     CountOperator();
     ARM_ASSIGN_OR_RETURN(Term lower, ReadRightSide(depth));
-    if (!tokens_->TryWord("AND")) return MalformedError("Expected AND keyword");
-    if (tokens_->AtEnd()) return MalformedError("Expected expression after AND");
+    if (!tokens_->TryWord("AND")) return MalformedError(kExpectedAnd);
+    if (tokens_->AtEnd()) return MalformedError(kExpectedBehindAnd);
     ARM_ASSIGN_OR_RETURN(Term upper, ReadTerm(depth));
     Condition between;
     between.kind = Condition::Kind::kBetween;
@@ -294,7 +280,7 @@ class ConditionParser {
   // The type of an AttributeValue, or MISSING; nullopt for a type that is refused.
   absl::StatusOr<std::optional<std::string_view>> ReadType(const Position& begin) {
     const Token word = tokens_->Peek();
-    if (word.kind != TokenKind::kWord) return MalformedError("Expected type name");
+    if (word.kind != TokenKind::kWord) return MalformedError(kExpectedType);
     tokens_->Take();
     std::optional<std::string_view> type;
     if (SameWord(word.text, "MISSING")) type = "MISSING";
@@ -306,7 +292,7 @@ class ConditionParser {
           std::find_if(std::begin(kOtherTypes), std::end(kOtherTypes), [&](const OtherType& each) {
             return SameWord(word.text, each.word) && (each.second.empty() || tokens_->TryWord(each.second));
           });
-      if (other == std::end(kOtherTypes)) return MalformedError("Expected type name");
+      if (other == std::end(kOtherTypes)) return MalformedError(kExpectedType);
       Refuse(Cat("Unsupported data type for IS operator: ", other->name,
                  ". Supported data types are [MISSING, NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, TUPLE, LIST] at ",
                  Printed(begin)));
@@ -315,7 +301,7 @@ class ConditionParser {
     // Its length, or precision and scale.
     while (!tokens_->TrySymbol(")")) {
       if (tokens_->Peek().kind != TokenKind::kNumber && !tokens_->IsSymbol(",")) {
-        return MalformedError("Expected type name");
+        return MalformedError(kExpectedType);
       }
       tokens_->Take();
     }
@@ -324,14 +310,14 @@ class ConditionParser {
 
   absl::StatusOr<Term> ReadTerm(int depth) {
     if (depth > kDepthMax) return MalformedError("The conditions are nested too deeply");
-    if (tokens_->AtEnd()) return MalformedError("Unexpected term");
+    if (tokens_->AtEnd()) return MalformedError(kUnexpectedTerm);
     if (tokens_->TrySymbol("(")) return ReadParenthesized(depth);
     const Token& token = tokens_->Peek();
     if (token.kind == TokenKind::kWord && tokens_->IsSymbol("(", 1)) return ReadCall(depth);
-    if (IsAny(*tokens_, kOperatorWords) || tokens_->IsWord("NOT") || IsComparator(token)) {
-      return MalformedError("Unexpected operator");
+    if (IsAnyWord(*tokens_, kOperatorWords) || tokens_->IsWord("NOT") || IsComparator(*tokens_)) {
+      return MalformedError(kUnexpectedOperator);
     }
-    if (IsAny(*tokens_, kClauseWords)) return MalformedError("Unexpected keyword");
+    if (IsAnyWord(*tokens_, kClauseWords)) return MalformedError(kUnexpectedKeyword);
     Operand operand;
     operand.position = token.position;
     if (tokens_->TryWord("MISSING")) {
@@ -345,12 +331,6 @@ class ConditionParser {
       ARM_ASSIGN_OR_RETURN(operand.path, ReadPath(tokens_));
     }
     return TermOf(std::move(operand));
-  }
-
-  static bool IsComparator(const Token& token) {
-    return token.kind == TokenKind::kSymbol &&
-           (token.text == "!=" ||
-            std::find(std::begin(kComparators), std::end(kComparators), token.text) != std::end(kComparators));
   }
 
   absl::StatusOr<Term> ReadParenthesized(int depth) {

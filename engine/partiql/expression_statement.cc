@@ -1,11 +1,10 @@
 #include "engine/partiql/expression_statement.h"
 
-#include <algorithm>
-#include <iterator>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "engine/partiql/statement.h"
+#include "engine/partiql/words.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -13,26 +12,8 @@
 namespace armature::engine::partiql {
 namespace {
 
-constexpr std::string_view kOperators[] = {"AND", "OR", "IS", "IN", "LIKE", "BETWEEN"};
-constexpr std::string_view kNoTerms[] = {"WHERE", "INSERT", "INTO",  "VALUE", "VALUES",    "UPDATE", "DELETE",
-                                         "SET",   "REMOVE", "ORDER", "BY",    "GROUP",     "HAVING", "LIMIT",
-                                         "AS",    "AT",     "ON",    "UNION", "RETURNING", "WHEN",   "THEN",
-                                         "ELSE",  "END",    "ASC",   "DESC"};
 // The kind of an operator, a comparison, a call or a query.
 constexpr std::string_view kOperation = "";
-
-constexpr char kNoRightSide[] = "Missing right-hand side expression of infix operator";
-
-template <class Words>
-bool IsOneOf(const TokenReader& tokens, const Words& words) {
-  return std::any_of(std::begin(words), std::end(words), [&](std::string_view word) { return tokens.IsWord(word); });
-}
-
-bool IsComparator(const TokenReader& tokens) {
-  constexpr std::string_view kTexts[] = {"=", "<>", "!=", "<", "<=", ">", ">="};
-  return std::any_of(std::begin(kTexts), std::end(kTexts),
-                     [&](std::string_view text) { return tokens.IsSymbol(text); });
-}
 
 // Reads an expression, and returns its kind as errors name it.
 class ExpressionReader {
@@ -58,7 +39,7 @@ class ExpressionReader {
     const bool is_remove = tokens_->TryWord("REMOVE");
     if (!is_remove) tokens_->Take();
     do {
-      if (!IsName(tokens_->Peek())) return MalformedError("Expected identifier for simple path");
+      if (!IsName(tokens_->Peek())) return MalformedError(kExpectedPath);
       ARM_RETURN_IF_ERROR(ReadPath(tokens_).status());
       if (is_remove) return absl::OkStatus();
       ARM_RETURN_IF_ERROR(tokens_->TakeSymbol("="));
@@ -70,7 +51,9 @@ class ExpressionReader {
  private:
   bool IsWord(std::string_view word, size_t ahead = 0) const { return tokens_->IsWord(word, ahead); }
 
-  absl::Status ReadRightSide() { return tokens_->AtEnd() ? MalformedError(kNoRightSide) : ReadComparison().status(); }
+  absl::Status ReadRightSide() {
+    return tokens_->AtEnd() ? MalformedError(kMissingRightHandSide) : ReadComparison().status();
+  }
 
   absl::Status Take(std::string_view symbol, std::string_view name) {
     return tokens_->TrySymbol(symbol) ? absl::OkStatus() : MalformedError(Cat("Expected ", name));
@@ -80,24 +63,24 @@ class ExpressionReader {
     ARM_ASSIGN_OR_RETURN(const std::string_view kind, ReadSum());
     if (IsComparator(*tokens_)) {
       tokens_->Take();
-      if (tokens_->AtEnd()) return MalformedError(kNoRightSide);
+      if (tokens_->AtEnd()) return MalformedError(kMissingRightHandSide);
       ARM_RETURN_IF_ERROR(ReadSum().status());
       return kOperation;
     }
     if (tokens_->TryWord("IS")) {
       const bool negated = tokens_->TryWord("NOT");
-      if (tokens_->Take().kind != TokenKind::kWord) return MalformedError("Expected type name");
+      if (tokens_->Take().kind != TokenKind::kWord) return MalformedError(kExpectedType);
       return negated ? kOperation : "IsType";
     }
     const size_t at = IsWord("NOT") ? 1 : 0;
     if (!IsWord("IN", at) && !IsWord("LIKE", at) && !IsWord("BETWEEN", at)) return kind;
     const bool is_between = IsWord("BETWEEN", at);
     for (size_t i = 0; i <= at; ++i) tokens_->Take();
-    if (tokens_->AtEnd()) return MalformedError(kNoRightSide);
+    if (tokens_->AtEnd()) return MalformedError(kMissingRightHandSide);
     ARM_RETURN_IF_ERROR(ReadSum().status());
     if (!is_between) return kOperation;
-    if (!tokens_->TryWord("AND")) return MalformedError("Expected AND keyword");
-    if (tokens_->AtEnd()) return MalformedError("Expected expression after AND");
+    if (!tokens_->TryWord("AND")) return MalformedError(kExpectedAnd);
+    if (tokens_->AtEnd()) return MalformedError(kExpectedBehindAnd);
     ARM_RETURN_IF_ERROR(ReadSum().status());
     return kOperation;
   }
@@ -106,7 +89,7 @@ class ExpressionReader {
     ARM_ASSIGN_OR_RETURN(std::string_view kind, ReadSigned());
     while (tokens_->IsSymbol("+") || tokens_->IsSymbol("-") || tokens_->IsSymbol("*")) {
       tokens_->Take();
-      if (tokens_->AtEnd()) return MalformedError(kNoRightSide);
+      if (tokens_->AtEnd()) return MalformedError(kMissingRightHandSide);
       ARM_RETURN_IF_ERROR(ReadSigned().status());
       kind = kOperation;
     }
@@ -127,7 +110,7 @@ class ExpressionReader {
   }
 
   Kind ReadTerm() {
-    if (tokens_->AtEnd()) return MalformedError("Unexpected term");
+    if (tokens_->AtEnd()) return MalformedError(kUnexpectedTerm);
     if (tokens_->Peek().kind == TokenKind::kNumber) {
       tokens_->Take();
       return "Lit";
@@ -137,7 +120,7 @@ class ExpressionReader {
       if (tokens_->TrySymbol(".")) {
         const TokenKind step = tokens_->Peek().kind;
         if (step != TokenKind::kWord && step != TokenKind::kName && !tokens_->IsSymbol("*")) {
-          return MalformedError("Invalid path dot component");
+          return MalformedError(kInvalidDotComponent);
         }
         tokens_->Take();
       } else if (tokens_->TrySymbol("[")) {
@@ -152,7 +135,7 @@ class ExpressionReader {
 
   Kind ReadPrimary() {
     const Token token = tokens_->Peek();
-    if (token.kind == TokenKind::kString || IsOneOf(*tokens_, kLiterals)) {
+    if (token.kind == TokenKind::kString || IsAnyWord(*tokens_, kLiterals)) {
       tokens_->Take();
       return "Lit";
     }
@@ -163,15 +146,17 @@ class ExpressionReader {
     if (tokens_->TrySymbol("{")) return ReadStruct();
     if (tokens_->TrySymbol("(")) return ReadParenthesized();
     if (tokens_->TryWord("CASE")) return ReadCase();
-    if (IsComparator(*tokens_) || IsOneOf(*tokens_, kOperators)) return MalformedError("Unexpected operator");
+    if (IsComparator(*tokens_) || IsAnyWord(*tokens_, kOperatorWords)) return MalformedError(kUnexpectedOperator);
     if (IsWord("SELECT")) return ReadQuery();
     if (tokens_->TryWord("FROM")) {
-      return MalformedError(IsName(tokens_->Peek()) ? "Expected data manipulation" : "Unexpected term");
+      return MalformedError(IsName(tokens_->Peek()) ? kExpectedManipulation : kUnexpectedTerm);
     }
     const bool is_word = token.kind == TokenKind::kWord;
     const bool is_call = is_word && tokens_->IsSymbol("(", 1);
-    if (IsOneOf(*tokens_, kNoTerms) || (IsWord("EXISTS") && !is_call)) return MalformedError("Unexpected keyword");
-    if (!is_word && token.kind != TokenKind::kName) return MalformedError("Unexpected term");
+    if (IsAnyWord(*tokens_, kClauseWords) || IsAnyWord(*tokens_, kCaseWords) || (IsWord("EXISTS") && !is_call)) {
+      return MalformedError(kUnexpectedKeyword);
+    }
+    if (!is_word && token.kind != TokenKind::kName) return MalformedError(kUnexpectedTerm);
     tokens_->Take();
     if (!is_call) return "Id";
     tokens_->Take();
@@ -207,7 +192,7 @@ class ExpressionReader {
   // A query, as far as the parenthesis around it.
   Kind ReadQuery() {
     tokens_->Take();
-    if (tokens_->AtEnd()) return MalformedError("Unexpected term");
+    if (tokens_->AtEnd()) return MalformedError(kUnexpectedTerm);
     for (size_t open = 0; !tokens_->AtEnd(); tokens_->Take()) {
       if (tokens_->IsSymbol("(")) ++open;
       if (!tokens_->IsSymbol(")")) continue;
@@ -218,7 +203,7 @@ class ExpressionReader {
   }
 
   Kind ReadCase() {
-    if (tokens_->AtEnd()) return MalformedError("Unexpected term");
+    if (tokens_->AtEnd()) return MalformedError(kUnexpectedTerm);
     const bool is_searched = IsWord("WHEN");
     if (!is_searched) ARM_RETURN_IF_ERROR(ReadExpression().status());
     if (!IsWord("WHEN")) return MalformedError("Expected a WHEN clause in CASE");
@@ -249,8 +234,7 @@ absl::Status ExpressionStatementError(TokenReader* tokens) {
   }
   ARM_ASSIGN_OR_RETURN(const std::string_view kind, reader.ReadExpression());
   ARM_RETURN_IF_ERROR(tokens->TakeEnd());
-  return kind == kOperation ? ValidationError("EXISTS can only be used in ExecuteTransaction write requests.")
-                            : ValidationError(Cat("Unsupported operation: ", kind));
+  return kind == kOperation ? ValidationError(kExistsOutside) : ValidationError(Cat("Unsupported operation: ", kind));
 }
 
 }  // namespace armature::engine::partiql

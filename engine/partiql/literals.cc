@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "engine/partiql/statement.h"
+#include "engine/partiql/words.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -126,7 +127,7 @@ class LiteralReader {
     bool negative = false;
     while (tokens_->IsSymbol("-") || tokens_->IsSymbol("+")) negative ^= tokens_->Take().text == "-";
     const Token token = tokens_->Peek();
-    if (token.kind != TokenKind::kNumber) return MalformedError("Unexpected term");
+    if (token.kind != TokenKind::kNumber) return MalformedError(kUnexpectedTerm);
     tokens_->Take();
     if (token.position.line == number.position.line) {
       number.position.length = token.position.column + token.position.length - number.position.column;
@@ -325,9 +326,7 @@ absl::Status TokenReader::TakeEnd() {
   return Peek().kind == TokenKind::kEnd ? absl::OkStatus() : Unexpected();
 }
 
-absl::Status TokenReader::Unexpected() const {
-  return MalformedError(AtEnd() ? "Unexpected term" : "Unexpected token after expression");
-}
+absl::Status TokenReader::Unexpected() const { return MalformedError(AtEnd() ? kUnexpectedTerm : kUnexpectedToken); }
 
 bool IsName(const Token& token) {
   return token.kind == TokenKind::kName || (token.kind == TokenKind::kWord && !IsKeyword(token.text));
@@ -342,7 +341,7 @@ absl::StatusOr<expr::DocumentPath> ReadPath(TokenReader* tokens) {
   path.elements.push_back({expr::PathElement::Kind::kName, tokens->Take().text, 0});
   for (;;) {
     if (tokens->TrySymbol(".")) {
-      if (!IsName(tokens->Peek())) return MalformedError("Invalid path dot component");
+      if (!IsName(tokens->Peek())) return MalformedError(kInvalidDotComponent);
       path.elements.push_back({expr::PathElement::Kind::kName, tokens->Take().text, 0});
     } else if (tokens->IsSymbol("[")) {
       ARM_ASSIGN_OR_RETURN(expr::PathElement index, ReadIndex(tokens));

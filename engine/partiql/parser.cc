@@ -8,6 +8,7 @@
 #include "engine/partiql/condition_parser.h"
 #include "engine/partiql/expression_statement.h"
 #include "engine/partiql/literals.h"
+#include "engine/partiql/words.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -20,14 +21,6 @@ namespace {
 using Clause = Refusals::Clause;
 
 constexpr std::string_view kUpdateFunctions[] = {"list_append", "set_add", "set_delete", "if_not_exists"};
-// Words that cannot stand for a table behind FROM of a SELECT.
-constexpr std::string_view kNoTableWords[] = {
-    "SELECT", "FROM",  "WHERE", "INSERT", "INTO",   "VALUE", "VALUES", "UPDATE", "DELETE",   "SET",
-    "REMOVE", "ORDER", "BY",    "GROUP",  "HAVING", "LIMIT", "AS",     "AT",     "ON",       "UNION",
-    "WHEN",   "THEN",  "ELSE",  "END",    "ASC",    "DESC",  "CASE",   "EXISTS", "RETURNING"};
-
-constexpr char kExpectedPath[] = "Expected identifier for simple path";
-
 bool IsSetFunction(const std::string& function) { return function == "set_add" || function == "set_delete"; }
 
 class Parser {
@@ -94,8 +87,10 @@ class Parser {
     statement_.kind = Statement::Kind::kSelect;
     if (!tokens_.TrySymbol("*")) ARM_RETURN_IF_ERROR(ReadColumns());
     ARM_RETURN_IF_ERROR(tokens_.TakeWord("FROM"));
-    for (const std::string_view word : kNoTableWords) {
-      if (tokens_.IsWord(word)) return MalformedError("Unexpected keyword");
+    // ReadName refuses other keywords.
+    if (IsAnyWord(tokens_, kClauseWords) || IsAnyWord(tokens_, kCaseWords) || tokens_.IsWord("CASE") ||
+        tokens_.IsWord("EXISTS")) {
+      return MalformedError(kUnexpectedKeyword);
     }
     ARM_RETURN_IF_ERROR(ReadTable());
     ARM_RETURN_IF_ERROR(ReadWhere());
@@ -143,7 +138,7 @@ class Parser {
 
   absl::Status ReadInsert() {
     statement_.kind = Statement::Kind::kInsert;
-    if (!tokens_.TryWord("INTO")) return MalformedError("Unexpected keyword");
+    if (!tokens_.TryWord("INTO")) return MalformedError(kUnexpectedKeyword);
     if (tokens_.AtEnd()) return MalformedError(kExpectedPath);
     ARM_RETURN_IF_ERROR(ReadTable());
     ARM_RETURN_IF_ERROR(tokens_.TakeWord("VALUE"));
@@ -168,7 +163,7 @@ class Parser {
     tokens_.Take();
     ARM_RETURN_IF_ERROR(ReadTable());
     ARM_RETURN_IF_ERROR(ReadWhere());
-    if (!tokens_.IsWord("SET") && !tokens_.IsWord("REMOVE")) return MalformedError("Expected data manipulation");
+    if (!tokens_.IsWord("SET") && !tokens_.IsWord("REMOVE")) return MalformedError(kExpectedManipulation);
     ARM_RETURN_IF_ERROR(ReadActions());
     return ReadReturning();
   }

@@ -11,6 +11,7 @@
 #include "engine/partiql/expression_text.h"
 #include "engine/partiql/parser.h"
 #include "engine/partiql/select_run.h"
+#include "engine/partiql/words.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -88,7 +89,7 @@ absl::StatusOr<Statement> ParseRequest(const StatementRequest& request) {
 
 absl::Status CheckForm(const Statement& statement) {
   if (statement.kind == Statement::Kind::kExists) {
-    return ValidationError("EXISTS can only be used in ExecuteTransaction write requests.");
+    return ValidationError(kExistsOutside);
   }
   if (!statement.is_read() && statement.index.has_value()) return ValidationError(kIndexInWrite);
   if (statement.kind != Statement::Kind::kDelete || statement.returning.empty() || statement.returning == "ALL OLD") {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "engine/access/pattern.h"
 #include "engine/access/resource_policy.h"
 #include "tests/fuzz/fuzz_util.h"
+#include "tests/support/matches_pattern.h"
 
 namespace armature::fuzz {
 namespace {

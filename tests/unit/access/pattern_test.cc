@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/support/matches_pattern.h"
+
 namespace armature::access::pattern_test {
 
 std::string Repeated(size_t count, std::string_view text) {

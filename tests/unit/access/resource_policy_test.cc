@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "absl/strings/str_replace.h"
-#include "engine/access/pattern.h"
 #include "storage/base/strings.h"
+#include "tests/support/matches_pattern.h"
 
 namespace armature::access::resource_policy_test {
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
-#include "engine/access/pattern.h"
 #include "storage/base/api_error.h"
+#include "tests/support/matches_pattern.h"
 
 namespace armature::daemon::policy_test {
 
