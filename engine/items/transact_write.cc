@@ -207,8 +207,8 @@ struct Transaction {
   size_t read = 0;                                        // number of rows read
   size_t read_bytes = 0;
   TransactWriteResult result;
-  mutable HeldMemory failed_memory;  // for the items of failed conditions, until the error is answered
-  int64_t wait_begin_ns = 0;         // start of the current wait
+  HeldMemory failed_memory;   // for the items of failed conditions, until the error is answered
+  int64_t wait_begin_ns = 0;  // start of the current wait
 
   const std::vector<std::unique_ptr<RowWrite>>& rows() const { return actions.rows; }
   size_t size() const { return actions.rows.size(); }
@@ -254,9 +254,10 @@ absl::Status MakeEffects(const Transaction& transaction) {
   return absl::OkStatus();
 }
 
-// Checks all conditions and reports the failed ones together. If one fails, all reads are charged.
-absl::Status JudgeConditions(const Transaction& transaction) {
-  FailedItems failed(&transaction.failed_memory);
+// Checks all conditions and reports the failed ones together. If one fails, all reads are charged. `failed_memory`: for
+// the items of the failed ones.
+absl::Status JudgeConditions(const Transaction& transaction, HeldMemory* failed_memory) {
+  FailedItems failed(failed_memory);
   absl::Status unwanted;
   absl::Status judged = CanceledIfAny(transaction.size(), [&](size_t i) {
     unwanted.Update(CheckStillWanted(transaction.context));
@@ -288,12 +289,12 @@ absl::Status TakeCapacity(const Transaction& transaction) {
 }
 
 // All decisions made once the items are locked and read.
-absl::Status DecideAll(const Transaction& transaction) {
+absl::Status DecideAll(Transaction* transaction) {
   // Admission is repeated: other requests may have used the capacity during the wait for the row locks.
-  ARM_RETURN_IF_ERROR(Admit(transaction));
-  ARM_RETURN_IF_ERROR(MakeEffects(transaction));
-  ARM_RETURN_IF_ERROR(JudgeConditions(transaction));
-  return TakeCapacity(transaction);
+  ARM_RETURN_IF_ERROR(Admit(*transaction));
+  ARM_RETURN_IF_ERROR(MakeEffects(*transaction));
+  ARM_RETURN_IF_ERROR(JudgeConditions(*transaction, &transaction->failed_memory));
+  return TakeCapacity(*transaction);
 }
 
 std::vector<store::WriteUnit> BuildUnits(const TransactionPtr& transaction) {
@@ -403,7 +404,8 @@ void Commit(const TransactionPtr& transaction, std::vector<store::WriteUnit> uni
 }
 
 void Decide(const TransactionPtr& transaction) {
-  if (const absl::Status decided = DecideAll(*transaction); !decided.ok()) return EndUnwritten(transaction, decided);
+  const absl::Status decided = DecideAll(transaction.get());
+  if (!decided.ok()) return EndUnwritten(transaction, decided);
   std::vector<store::WriteUnit> units = BuildUnits(transaction);
   FillReports(transaction);
   if (units.empty()) return EndUnwritten(transaction, absl::OkStatus());
