@@ -99,6 +99,13 @@ void RunItemWrite(Engine* engine, const RequestContext& context, Plan plan, Call
   }
 }
 
+// The attributes that a write returns. `memory` has taken that of their bytes; the rest of the message is counted even
+// if there is no room, because the write is done.
+std::string ReturnedItem(std::string_view attributes, HeldMemory* memory) {
+  memory->Set(std::max(memory->counted(), MessageMemory(attributes)));
+  return std::string(attributes);
+}
+
 class ExecuteStatementRun final : public partiql::StatementSteps {
  public:
   ExecuteStatementRun(StatementOptions options, ExecuteStatementRequest request, Callback<ExecuteStatementResult> done)
@@ -132,10 +139,12 @@ class ExecuteStatementRun final : public partiql::StatementSteps {
     auto answer = [kind = plan_.kind, done = std::move(done_)](absl::StatusOr<WriteResult> written) mutable {
       if (!written.ok()) return std::move(done)(partiql::StatementError(written.status(), kind));
       ExecuteStatementResult result;
-      if (written->attributes.has_value()) result.items.emplace_back(written->attributes->view());
       result.capacity = std::move(written->capacity);
       result.change_sequence = written->change_sequence;
       result.memory = std::move(written->memory);
+      if (written->attributes.has_value()) {
+        result.items.push_back(ReturnedItem(written->attributes->view(), &result.memory));
+      }
       std::move(done)(std::move(result));
     };
     RunItemWrite(engine(), context(), std::move(plan_), std::move(answer));
@@ -166,6 +175,7 @@ struct BatchRun {
   std::vector<double> lost_units;  // of writes whose condition failed
   std::vector<uint64_t> sequences;
   std::vector<HeldMemory> memories;
+  bool is_read = false;
   std::atomic<size_t> waiting = 0;
   Callback<BatchStatementResult> done;
 
@@ -184,10 +194,11 @@ struct BatchRun {
  private:
   // Reads whose items do not fit into the answer fail. Writes cannot fail any more.
   void DropBeyondLimit() {
+    if (!is_read) return;
     size_t bytes = 0;
     for (size_t i = 0; i < result.responses.size(); ++i) {
       BatchStatementResult::Response& response = result.responses[i];
-      if (!response.item.has_value() || sequences[i] != 0) continue;
+      if (!response.item.has_value()) continue;
       bytes += response.item->size();
       if (bytes <= partiql::kStatementAnswerMaxBytes) continue;
       bytes -= response.item->size();
@@ -240,8 +251,10 @@ void RunWriteOfBatch(Engine* engine, const RequestContext& context, const BatchS
                  source = context.memory](absl::StatusOr<WriteResult> written) {
     BatchStatementResult::Response& response = run->result.responses[i];
     if (written.ok()) {
-      if (written->attributes.has_value()) response.item = std::string(written->attributes->view());
       run->memories[i] = std::move(written->memory);
+      if (written->attributes.has_value()) {
+        response.item = ReturnedItem(written->attributes->view(), &run->memories[i]);
+      }
       run->capacity[i] = std::move(written->capacity);
       run->sequences[i] = written->change_sequence;
       return run->Finish();
@@ -316,6 +329,7 @@ class BatchSteps final : public partiql::StatementSteps {
       return ValidationError("Read and write requests together in the same batch is not supported.");
     }
     if (parsed_[i] == nullptr) return absl::OkStatus();
+    run_->is_read = parsed_[i]->is_read();
     plans_[i] = PlanOfBatch(engine(), options_, request, parsed_[i]);
     // A statement that is refused before it reaches its table does not name it.
     const std::optional<ApiError> error = GetApiError(plans_[i].status());

@@ -140,6 +140,33 @@ TEST_F(AnswerMemoryTest, StatementsTakeTheMemoryOfTheirMessage) {
   EXPECT_GE(result->memory.counted(), size_t{2 * kItems * kItemBytes});
 }
 
+TEST_F(AnswerMemoryTest, AttributesThatStatementsReturnCountAsAMessage) {
+  constexpr size_t kValues = 10'000;
+  const std::string item =
+      PlainItem("many", "0", {{"list", codec::L(std::vector<std::string>(kValues, codec::N("1")))}});
+  const auto put = [&] { ASSERT_TRUE(engine_.Put(WriteTo(kTable, item)).ok()); };
+  StatementRequest statement;
+  statement.statement = "DELETE FROM things WHERE pk = 'many' AND sk = 0 RETURNING ALL OLD *";
+  Lender lender(1 << 30);
+  put();
+  {
+    ExecuteStatementRequest request;
+    request.statement = statement;
+    Answer<ExecuteStatementResult> answer;
+    ExecuteStatement(&*engine_, With(&lender), {}, std::move(request), answer.Catch());
+    EXPECT_GE(answer.Take()->memory.counted(), 160 * kValues);
+  }
+  put();
+  {
+    BatchStatementRequest request;
+    request.statements = {statement};
+    Answer<BatchStatementResult> answer;
+    BatchExecuteStatement(&*engine_, With(&lender), {}, std::move(request), answer.Catch());
+    EXPECT_GE(answer.Take()->memory.counted(), 160 * kValues);
+  }
+  EXPECT_TRUE(lender.IsWhole(1 << 30));
+}
+
 TEST_F(AnswerMemoryTest, ItemsOfFailedStatementsTakeMemory) {
   BatchStatementRequest request;
   StatementRequest& statement = request.statements.emplace().emplace_back();
