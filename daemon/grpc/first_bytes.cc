@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cerrno>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -20,8 +22,6 @@ constexpr int64_t kLingerNs = 2'000'000'000;
 constexpr size_t kPeekedBytes = 4 << 10;  // enough for the headers of an SDK
 constexpr size_t kDiscardedBytesMax = 32 << 20;
 constexpr int kReadsPerLook = 16;
-// Repeated warnings are logged once per this many.
-constexpr int kLogWrongDoorEvery = 1000;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ int FirstBytes::TakeSocket() { return std::exchange(socket_, -1); }
 
 FirstBytes::Verdict FirstBytes::Look() {
   if (lingers_) return Discard();
-  if (refusal_ != nullptr) return ReadHttp2();
+  if (refusal_ != nullptr) return ReadRefused();
   std::array<char, kPeekedBytes> buffer;
   const ssize_t peeked = recv(socket_, buffer.data(), buffer.size(), MSG_PEEK | MSG_DONTWAIT);
   if (peeked == 0) return Verdict::kEnd;
@@ -55,22 +55,15 @@ FirstBytes::Verdict FirstBytes::Look() {
   const Speech own = options_->has_tls ? Speech::kTls : Speech::kHttp2;
   // gRPC refuses what is nothing of these.
   if (*speech == own || *speech == Speech::kOther) return Verdict::kServe;
-  return Refuse(*speech, bytes);
-}
-
-FirstBytes::Verdict FirstBytes::Refuse(Speech speech, std::string_view bytes) {
-  const std::string hint = options_->wrong_door(speech);
-  // A TLS client sees no sentence, so that its port gets one in the log.
-  LOG_IF_EVERY_N(WARNING, speech == Speech::kTls, kLogWrongDoorEvery)
+  const std::string hint = options_->wrong_door(*speech);
+  LOG_IF_EVERY_N(WARNING, *speech == Speech::kTls, kLogWrongDoorEvery)
       << "grpc: client with TLS at a port without it: " << hint;
-  if (speech == Speech::kHttp2) {
-    refusal_ = std::make_unique<Http2Refusal>(hint);
-    return ReadHttp2();
-  }
-  return Send(speech == Speech::kTls ? std::string(kTlsRefusal) : Http1Refusal(bytes, hint)) ? Linger() : Verdict::kEnd;
+  // The peeked bytes come again.
+  refusal_ = std::make_unique<Refusal>(*speech, hint);
+  return ReadRefused();
 }
 
-FirstBytes::Verdict FirstBytes::ReadHttp2() {
+FirstBytes::Verdict FirstBytes::ReadRefused() {
   std::array<char, kPeekedBytes> buffer;
   for (int i = 0; i < kReadsPerLook; ++i) {
     const ssize_t got = recv(socket_, buffer.data(), buffer.size(), MSG_DONTWAIT);

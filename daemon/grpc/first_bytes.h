@@ -44,8 +44,8 @@ class FirstBytes {
   bool IsLate(int64_t now_ns) const { return now_ns >= deadline_ns_; }
 
  private:
-  Verdict Refuse(Speech speech, std::string_view bytes);
-  Verdict ReadHttp2();
+  // Reads what the client says, and answers it.
+  Verdict ReadRefused();
   // The client gets what was sent, and has time to close: closing at once could destroy the answer in transit.
   Verdict Linger();
   Verdict Discard();
@@ -55,7 +55,7 @@ class FirstBytes {
   int socket_;
   const Options* const options_;
   int64_t deadline_ns_;
-  std::unique_ptr<Http2Refusal> refusal_;
+  std::unique_ptr<Refusal> refusal_;  // of a client that speaks something else
   bool lingers_ = false;
   size_t discarded_ = 0;
 };

@@ -27,8 +27,6 @@ constexpr int kDiscardsPerTurn = 16;
 constexpr size_t kCopiedBodyMax = 16 << 10;
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-// Warnings of wrong doors are logged once per this many.
-constexpr int kLogWrongDoorEvery = 1000;
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 // Assigning an empty string would keep the capacity.
@@ -166,7 +164,7 @@ void HttpConnection::Sweep(int64_t now_ns) {
 
 bool HttpConnection::IsWrongDoor(std::string_view bytes) {
   if (refusal_ != nullptr) {
-    ReadHttp2(bytes);
+    ReadRefused(bytes);
     return true;
   }
   if (knows_speech_ || bytes.empty()) return false;
@@ -204,20 +202,14 @@ void HttpConnection::RefuseSpeech(Speech speech, std::string_view bytes) {
   knows_speech_ = true;
   Free(&unread_);
   const std::string hint = options().wrong_door(speech);
-  // A TLS client sees no sentence, so that its port gets one in the log.
   LOG_IF_EVERY_N(WARNING, speech == Speech::kTls, kLogWrongDoorEvery)
       << "http: client with TLS at a port without it peer=" << peer_ << ": " << hint;
-  if (speech == Speech::kHttp2) {
-    refusal_ = std::make_unique<Http2Refusal>(hint);
-    SetDeadline(Wait::kHead, options().head_timeout);
-    return ReadHttp2(bytes);
-  }
-  loop_->output().append(speech == Speech::kTls ? std::string(kTlsRefusal) : Http1Refusal(bytes, hint));
-  closing_ = true;
-  if (Flush()) Linger();
+  refusal_ = std::make_unique<Refusal>(speech, hint);
+  if (speech == Speech::kHttp2) SetDeadline(Wait::kHead, options().head_timeout);
+  ReadRefused(bytes);
 }
 
-void HttpConnection::ReadHttp2(std::string_view bytes) {
+void HttpConnection::ReadRefused(std::string_view bytes) {
   if (!closing_) closing_ = !refusal_->Read(bytes, &loop_->output());
   if (!Flush()) return;
   if (closing_) return Linger();

@@ -77,7 +77,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // The same for plain text at a port with TLS, before the handshake takes it.
   bool IsPlainAtTls();
   void RefuseSpeech(Speech speech, std::string_view bytes);
-  void ReadHttp2(std::string_view bytes);
+  void ReadRefused(std::string_view bytes);
   // Handles the requests that are complete with `bytes`, and sends their answers.
   void Turn(std::string_view bytes);
   Stop TakeRequests(std::string_view* bytes);
@@ -118,8 +118,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool is_http_1_0_ = false;
   bool is_head_ = false;
   bool more_was_read_ = false;
-  bool knows_speech_ = false;              // the first bytes have been looked at
-  std::unique_ptr<Http2Refusal> refusal_;  // of a client that speaks HTTP/2
+  bool knows_speech_ = false;         // the first bytes have been looked at
+  std::unique_ptr<Refusal> refusal_;  // of a client that speaks something else
   size_t handled_bytes_ = 0;
 
   RequestReader reader_;

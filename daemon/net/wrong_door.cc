@@ -180,4 +180,10 @@ bool Http2Refusal::Read(std::string_view bytes, std::string* out) {
   return true;
 }
 
+bool Refusal::Read(std::string_view bytes, std::string* out) {
+  if (speech_ == Speech::kHttp2) return http2_.Read(bytes, out);
+  out->append(speech_ == Speech::kTls ? std::string(kTlsRefusal) : Http1Refusal(bytes, hint_));
+  return false;
+}
+
 }  // namespace armature::daemon

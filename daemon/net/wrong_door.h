@@ -56,6 +56,10 @@ class Doors {
 // text.
 std::string Http1Refusal(std::string_view head, std::string_view hint);
 
+// Warnings of clients with TLS at a port without it are logged once per this many. They see no sentence, so that each
+// port has one in the log.
+inline constexpr int kLogWrongDoorEvery = 1000;
+
 // The answer to a TLS handshake on a port without TLS: a fatal alert. TLS has no place for a sentence.
 inline constexpr std::string_view kTlsRefusal("\x15\x03\x01\x00\x02\x02\x28", 7);
 
@@ -81,6 +85,22 @@ class Http2Refusal {
   size_t skipped_ = kSpeechBytes;  // bytes that are still to be ignored: the preface, then payloads
   std::array<unsigned char, kHeadBytes> head_ = {};
   size_t head_bytes_ = 0;
+};
+
+// Answers a client that speaks HTTP or TLS at a port which does not, in its own language.
+//
+// Thread-safety: thread-compatible.
+class Refusal {
+ public:
+  Refusal(Speech speech, std::string_view hint) : speech_(speech), hint_(hint), http2_(hint) {}
+
+  // As Http2Refusal::Read. Other speeches are answered at once; of HTTP/1.1, `bytes` should have the whole head.
+  bool Read(std::string_view bytes, std::string* out);
+
+ private:
+  const Speech speech_;
+  const std::string hint_;
+  Http2Refusal http2_;
 };
 
 }  // namespace armature::daemon

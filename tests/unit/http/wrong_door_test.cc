@@ -65,6 +65,26 @@ TEST(WrongDoor, SdksGetJsonAndOthersText) {
               testing::AllOf(testing::HasSubstr("Content-Length: 11\r\n"), testing::EndsWith("\r\n\r\nElsewhere.\n")));
 }
 
+TEST(WrongDoor, EachSpeechIsAnsweredInItsLanguage) {
+  const std::string get = "GET / HTTP/1.1\r\n\r\n";
+  const struct {
+    Speech speech;
+    std::string_view bytes;
+    std::string answer;
+    bool reads_on;
+  } kCases[] = {
+      {Speech::kHttp1, get, Http1Refusal(get, "Elsewhere."), false},
+      {Speech::kTls, "\x16\x03", std::string(kTlsRefusal), false},
+      {Speech::kHttp2, kPreface, std::string("\0\0\0\4\0\0\0\0\0", 9), true},
+  };
+  for (const auto& c : kCases) {
+    Refusal refusal(c.speech, "Elsewhere.");
+    std::string out = "before ";
+    EXPECT_EQ(refusal.Read(c.bytes, &out), c.reads_on);
+    EXPECT_EQ(out, "before " + c.answer);
+  }
+}
+
 // The bytes that the refusal sends for `input`, which comes in pieces of `size` bytes. "(open)" at the end if it reads
 // on.
 std::string Refused(std::string_view input, size_t size, std::string_view hint = "Elsewhere.") {
