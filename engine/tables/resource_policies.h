@@ -67,7 +67,8 @@ absl::StatusOr<model::ResourcePolicy> MakeTablePolicy(std::string_view table, co
 // Thread-safety: thread-safe. Lifetime: `database` must outlive it.
 class ResourcePolicies {
  public:
-  // Of all parsed policies together. Beyond, those that are not in use are parsed again when they are asked for.
+  // Limit of the memory of all parsed policies together. Beyond it, all but the newest are parsed again when they are
+  // asked for.
   static constexpr size_t kBytesMax = 8 << 20;
 
   explicit ResourcePolicies(const store::Database* database, size_t bytes_max = kBytesMax)

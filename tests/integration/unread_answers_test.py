@@ -109,7 +109,7 @@ class LargeDaemon(Daemon):
         raise RuntimeError("no records")
 
     def answered(self, operation, *labels):
-        """Number of the requests of an operation that have been answered. Those on streams are counted together."""
+        """Number of the requests of an operation that have been answered. The operations on streams have one count."""
         operation = "other" if operation == "GetRecords" else operation
         return self.metric("armature_requests_total", f'operation="{operation}"', *labels)
 
