@@ -23,6 +23,7 @@ BUDGET_MB = 64
 SLACK_MB = 250
 ITEMS = 20
 ITEM_BYTES = 390_000
+LEVELS = 30
 ARGS = None
 
 
@@ -34,7 +35,22 @@ def key(number):
     return {"id": {"S": str(number)}}
 
 
+def nested(number):
+    """An item with a text in maps inside of each other."""
+    value = {"S": "x" * ITEM_BYTES}
+    for level in range(LEVELS - 1, 0, -1):
+        value = {"M": {f"n{level}": value}}
+    return {"id": {"S": f"nested{number}"}, "n0": value}
+
+
+def nested_statement(number):
+    """Selects each of the maps, so that the text is as often in the answer."""
+    columns = (".".join(f"n{level}" for level in range(depth)) for depth in range(1, LEVELS + 1))
+    return f"SELECT {', '.join(columns)} FROM Large WHERE id = 'nested{number}'"
+
+
 STATEMENTS = [{"Statement": statement(number)} for number in range(10)]
+NESTED = [{"Statement": nested_statement(number)} for number in range(2)]
 CHECK = {"ConditionExpression": "attribute_not_exists(id)", "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
 REQUESTS = {
     "ExecuteTransaction": {"TransactStatements": STATEMENTS},
@@ -67,6 +83,9 @@ ANSWER_BYTES = {
     "DeleteItem": ITEM_BYTES,
     "UpdateItem": ITEM_BYTES,
     "GetItem": ITEM_BYTES,
+    "ExecuteTransaction of nested columns": len(NESTED) * LEVELS * ITEM_BYTES,
+    "BatchExecuteStatement of nested columns": len(NESTED) * LEVELS * ITEM_BYTES,
+    "ExecuteStatement of nested columns": LEVELS * ITEM_BYTES,
 }
 
 
@@ -95,6 +114,9 @@ class LargeDaemon(Daemon):
             status = self.ask("PutItem", TableName="Large", Item={**key(number), "text": {"S": "x" * ITEM_BYTES}})
             if status != 200:
                 raise RuntimeError("no item")
+        for number in range(len(NESTED)):
+            if self.ask("PutItem", TableName="Large", Item=nested(number)) != 200:
+                raise RuntimeError("no nested item")
         self.idle_mb = self.peak_mb()
         return self
 
@@ -141,7 +163,7 @@ class UnreadAnswers(unittest.TestCase):
 class HttpAnswers(UnreadAnswers):
     def check(self, daemon, request, what):
         operation = what.split()[0]
-        count = answers_for(ANSWER_BYTES[operation])
+        count = answers_for(ANSWER_BYTES.get(what, ANSWER_BYTES[operation]))
         host, port = daemon.http.rsplit(":", 1)
         with contextlib.ExitStack() as stack:
             wait = stack.enter_context(self.bounded(daemon, what, operation, count))
@@ -157,6 +179,9 @@ class HttpAnswers(UnreadAnswers):
         with LargeDaemon() as daemon:
             requests = {name: post(name, members) for name, members in REQUESTS.items()}
             requests["BatchGetItem with gzip"] = post("BatchGetItem", REQUESTS["BatchGetItem"], "Accept-Encoding: gzip")
+            requests["ExecuteStatement of nested columns"] = post("ExecuteStatement", NESTED[0])
+            requests["BatchExecuteStatement of nested columns"] = post("BatchExecuteStatement", {"Statements": NESTED})
+            requests["ExecuteTransaction of nested columns"] = post("ExecuteTransaction", {"TransactStatements": NESTED})
             requests["GetRecords"] = post("GetRecords", daemon.records_request(), service="DynamoDBStreams_20120810")
             for what, request in requests.items():
                 with self.subTest(what):
