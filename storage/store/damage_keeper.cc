@@ -45,6 +45,13 @@ bool IsStillDamaged(RocksDb* db, const FamilyDamage& damage) {
 
 }  // namespace
 
+absl::Status OpenTableFile(rocksdb::Env* env, const std::string& path) {
+  rocksdb::Options options;
+  options.env = env;
+  rocksdb::SstFileReader reader(options);
+  return FromRocks(reader.Open(path), Cat("check ", path));
+}
+
 absl::Status CheckTableFile(rocksdb::Env* env, const std::string& path) {
   rocksdb::Options options;
   options.env = env;
@@ -93,13 +100,13 @@ bool KeepDamages(RocksDb* db) {
   const std::vector<FamilyDamage> added = db->damages()->NotKept();
   if (added.empty()) return true;
   bool are_stopped = true;
-  rocksdb::WriteBatch batch;
   // All before the write, which one of them might hold back.
+  for (const FamilyDamage& damage : added) are_stopped = StopCompactions(db, damage.family) && are_stopped;
+  if (!are_stopped) return false;
+  rocksdb::WriteBatch batch;
   for (const FamilyDamage& damage : added) {
-    are_stopped = StopCompactions(db, damage.family) && are_stopped;
     batch.Put(db->meta()->handle(), DamagedKey(damage.family), EncodeDamageRecord(damage));
   }
-  if (!are_stopped) return false;
   ARM_FAULT_POINT("damage.before_record");
   // Without the record, a start finds the damage when it compacts the family.
   const absl::Status written = db->TryWrite(&batch, "record damages");

@@ -19,7 +19,9 @@ namespace armature::store {
 
 class RocksDb;
 
-// Reads all of a table file and compares its checksums. Errors: DataLoss; Unavailable if it cannot be read.
+// Opens a table file, as a start does, or reads all of it and compares its checksums. Errors: DataLoss; Unavailable if
+// it cannot be read.
+absl::Status OpenTableFile(rocksdb::Env* env, const std::string& path);
 absl::Status CheckTableFile(rocksdb::Env* env, const std::string& path);
 
 // Called when the database was opened, before its first write. Families whose damage is on record are set apart, unless

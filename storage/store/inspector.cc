@@ -447,7 +447,7 @@ std::vector<FamilyFiles> Inspector::Families() const {
   return families;
 }
 
-std::vector<FamilyDamage> Inspector::CheckFiles() const {
+std::vector<FamilyDamage> Inspector::CheckFiles(CheckDepth depth) const {
   std::vector<FamilyDamage> damages;
   if (rocks_ == nullptr) return damages;
   for (const auto& [name, handle] : rocks_->open.families) {
@@ -456,7 +456,9 @@ std::vector<FamilyDamage> Inspector::CheckFiles() const {
     for (const rocksdb::LevelMetaData& level : facts.levels) {
       for (const rocksdb::SstFileMetaData& file : level.files) {
         const std::string file_name(NameIn(file.name));
-        const absl::Status checked = CheckTableFile(rocks_->env.get(), Cat(file.db_path, "/", file_name));
+        const std::string path = Cat(file.db_path, "/", file_name);
+        const absl::Status checked = depth == CheckDepth::kOpen ? OpenTableFile(rocks_->env.get(), path)
+                                                                : CheckTableFile(rocks_->env.get(), path);
         if (!checked.ok()) damages.push_back({name, file_name, 0, std::string(Sv(checked.message()))});
       }
     }

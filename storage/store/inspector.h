@@ -80,8 +80,10 @@ class Inspector {
   std::vector<FamilyFiles> Families() const;
   bool HasFamily(std::string_view name) const;
 
-  // Reads all table files and compares their checksums. Returns the damaged ones.
-  std::vector<FamilyDamage> CheckFiles() const;
+  // Opens all table files, or reads them and compares their checksums. Returns the damaged ones. A start opens them,
+  // too.
+  enum class CheckDepth : uint8_t { kOpen, kRead };
+  std::vector<FamilyDamage> CheckFiles(CheckDepth depth = CheckDepth::kRead) const;
 
   // Calls `visit(key, value)` for the rows of `range` in the family, in order, until the visitor returns kStop or the
   // range ends. Unreadable rows are reported to `on_gap` and skipped. Errors: NotFound if there is no such family.

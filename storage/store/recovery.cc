@@ -19,6 +19,7 @@
 #include "storage/store/data_directory.h"
 #include "storage/store/inspector.h"
 #include "storage/store/meta_keys.h"
+#include "storage/store/remade_families.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
 #include "storage/store/wal/log_check.h"
@@ -62,6 +63,32 @@ absl::StatusOr<std::optional<size_t>> AddLogFaults(Volume* volume, const std::st
   return findings->faults.size();
 }
 
+std::vector<model::TableDescriptor> ReadableTables(const Inspector& inspector) {
+  std::vector<model::TableDescriptor> tables;
+  const auto read = [&tables](std::string_view key, std::string_view value) {
+    MetaRecord record = ParseMetaRecord(key, value);
+    if (record.kind == MetaKind::kTable && record.status.ok()) tables.push_back(std::move(record.descriptor));
+    return RowVerdict::kContinue;
+  };
+  if (inspector.HasFamily(kMetaFamily)) {
+    inspector.ForEachRow(kMetaFamily, {}, read, [](const ReadGap&) {}).status().IgnoreError();
+  }
+  return tables;
+}
+
+// Adds the table files that a start cannot open. False if there are none.
+bool AddUnopenedFiles(const Inspector& inspector, std::vector<Damage>* damage) {
+  std::vector<FamilyDamage> unopened = inspector.CheckFiles(Inspector::CheckDepth::kOpen);
+  if (unopened.empty()) return false;
+  const std::vector<model::TableDescriptor> tables = ReadableTables(inspector);
+  for (FamilyDamage& file : unopened) {
+    const DamagedPart part = PartOf(tables, std::move(file));
+    damage->push_back(
+        {Cat(NameOf(part), ": ", DamageText(part.damage)), LossWith(part.damage.family), part.damage.family});
+  }
+  return true;
+}
+
 // Adds what prevents RocksDB from opening the database, beyond the faults of its log.
 void AddOpenProblem(const Inspector& inspector, std::optional<size_t> log_faults, std::vector<Damage>* damage) {
   using Extent = Inspector::Extent;
@@ -70,6 +97,7 @@ void AddOpenProblem(const Inspector& inspector, std::optional<size_t> log_faults
   if (extent == Extent::kAll) return;
   // The register knows which damage of the log matters.
   if (extent == Extent::kBeforeDamage && log_faults.has_value()) return;
+  if (extent == Extent::kSome && AddUnopenedFiles(inspector, damage)) return;
   if (extent == Extent::kSome && log_faults.value_or(0) > 0) return;
   const bool may_be_log = extent != Extent::kNothing && !log_faults.has_value();
   damage->push_back({inspector.problems().back(),
@@ -219,7 +247,7 @@ std::string AdviceFor(const DamagedPart& part) {
   if (part.damage.family == kMetaFamily) return "restore a backup: the file belongs to the catalog";
   if (!part.index.empty() && part.damage.family.starts_with('g'))
     return "rebuild it (armature index rebuild), or delete the index and add it again";
-  if (part.damage.family == kStreamFamily) return "none is needed: records are removed after a day";
+  if (!LossWith(part.damage.family).empty()) return "armature recover makes it anew";
   return "restore the table from a backup";
 }
 
@@ -230,18 +258,11 @@ absl::StatusOr<std::vector<DamagedFile>> FindDamagedFiles(Volume* volume, const 
   std::vector<DamagedFile> files;
   std::vector<FamilyDamage> damages = inspector->CheckFiles();
   if (damages.empty()) return files;
-  std::vector<model::TableDescriptor> tables;
-  const auto read = [&tables](std::string_view key, std::string_view value) {
-    MetaRecord record = ParseMetaRecord(key, value);
-    if (record.kind == MetaKind::kTable && record.status.ok()) tables.push_back(std::move(record.descriptor));
-    return RowVerdict::kContinue;
-  };
-  if (inspector->HasFamily(kMetaFamily)) {
-    ARM_RETURN_IF_ERROR(inspector->ForEachRow(kMetaFamily, {}, read, [](const ReadGap&) {}).status());
-  }
+  const std::vector<model::TableDescriptor> tables = ReadableTables(*inspector);
   for (FamilyDamage& damage : damages) {
     const DamagedPart part = PartOf(tables, std::move(damage));
-    files.push_back({NameOf(part), DamageText(part.damage), AdviceFor(part)});
+    files.push_back(
+        {NameOf(part), DamageText(part.damage), AdviceFor(part), LossWith(part.damage.family), part.damage.family});
   }
   return files;
 }
@@ -257,9 +278,15 @@ absl::Status AcceptLosses(Volume* volume, const std::string& data_dir, const std
   DatabaseOptions options;
   options.volume = volume;
   options.path = data_dir;
-  ARM_ASSIGN_OR_RETURN(
-      const std::unique_ptr<RocksDb> rocks,
-      RocksDb::Open(directory->db_path(), options, RocksDb::IfMissing::kFail, RocksDb::IfDamaged::kAcceptLosses));
+  std::set<std::string> damaged;
+  auto if_damaged = RocksDb::IfDamaged::kAcceptLosses;
+  for (const Damage& damage : accepted) {
+    damaged.insert(damage.family);
+    if (!LossWith(damage.family).empty()) if_damaged = RocksDb::IfDamaged::kAcceptLostFiles;
+  }
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<RocksDb> rocks,
+                       RocksDb::Open(directory->db_path(), options, RocksDb::IfMissing::kFail, if_damaged));
+  ARM_RETURN_IF_ERROR(RemakeFamilies(rocks.get(), damaged));
   TimerQueue timers;
   SequenceTickets tickets(ChangeSequence(0));
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<StreamLog> streams,

@@ -15,7 +15,7 @@ namespace armature::store {
 struct Damage {
   std::string fault;   // names the file and the offset, or the column family
   std::string loss;    // given up by AcceptLosses; empty: AcceptLosses cannot help
-  std::string family;  // a column family with rows that belongs to no table; otherwise empty
+  std::string family;  // a column family that is dropped: it belongs to no table, or is made anew; otherwise empty
 };
 
 // Finds the damage that stops a start of the database in `data_dir`. Changes nothing. Not found: damaged rows of
@@ -31,12 +31,16 @@ struct DamagedFile {
   std::string name;  // of the table, the index, or what tables share
   std::string text;  // file and reason
   std::string advice;
+  // Not empty: AcceptLosses makes the column family anew, and this is lost.
+  std::string loss;
+  std::string family;
 };
 // Changes nothing. Errors: those of FindDamage.
 absl::StatusOr<std::vector<DamagedFile>> FindDamagedFiles(Volume* volume, const std::string& data_dir);
 
 // Makes a start possible without what `accepted` names: writes a lost CURRENT anew, forgets missing log files, skips
-// damaged records of the log, and drops the accepted column families, and those without rows that belong to no table.
+// damaged records of the log, makes accepted column families anew that all tables share, and drops the other ones, and
+// those without rows that belong to no table.
 // Rows and indexes may differ afterwards. Only then can further column families be known to belong to no table: see
 // FindDamage. Errors as above, and DataLoss if the database cannot be opened even so. Then at most the ends of log
 // files that were being written, which every start removes, and a register of log files that could not be read are

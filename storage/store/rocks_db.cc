@@ -69,7 +69,7 @@ RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, Checke
 absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, const DatabaseOptions& options,
                                                        IfMissing if_missing, IfDamaged if_damaged) {
   ARM_ASSIGN_OR_RETURN(CheckedLogs logs, CheckLogs(options.volume, path, if_missing == IfMissing::kCreate,
-                                                   if_damaged == IfDamaged::kAcceptLosses));
+                                                   if_damaged != IfDamaged::kRefuse));
   // Only of a database that is there, as its CURRENT tells.
   if (if_missing == IfMissing::kFail && logs.log_register != nullptr) {
     ARM_RETURN_IF_ERROR(MendIdentity(options.volume, path));
@@ -77,13 +77,7 @@ absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, 
   auto database = std::unique_ptr<RocksDb>(new RocksDb(path, options, std::move(logs)));
   ARM_RETURN_IF_ERROR(database->OpenFamilies(path, if_missing, if_damaged));
   for (const LogName name : database->logs_.missing) ARM_RETURN_IF_ERROR(database->logs_.log_register->Remove(name));
-  // New databases have them in this order.
-  ARM_RETURN_IF_ERROR(database->CreateFamilies(
-      {std::string(kMetaFamily), std::string(kLogFamily), std::string(kStreamFamily), std::string(kExpiryFamily)}));
-  database->meta_ = database->Find(kMetaFamily);
-  database->log_ = database->Find(kLogFamily);
-  database->stream_ = database->Find(kStreamFamily);
-  database->expiry_ = database->Find(kExpiryFamily);
+  ARM_RETURN_IF_ERROR(database->MakeShared());
   ARM_RETURN_IF_ERROR(database->LoadStats());
   // Before the first write, which the files of a damaged family might hold back for ever.
   ARM_RETURN_IF_ERROR(LoadDamages(database.get()));
@@ -132,9 +126,10 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   db_options.listeners.push_back(MakePriorityListener());
   db_options.create_if_missing = if_missing == IfMissing::kCreate;
   if (logs_.are_whole) db_options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
-  if (if_damaged == IfDamaged::kAcceptLosses) {
+  if (if_damaged != IfDamaged::kRefuse) {
     db_options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
   }
+  db_options.paranoid_checks = if_damaged != IfDamaged::kAcceptLostFiles;
   const bool lacks_space =
       if_missing == IfMissing::kFail && if_damaged == IfDamaged::kRefuse && LacksSpaceToReplay(path);
   if (lacks_space) {
@@ -164,7 +159,7 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   for (const std::string& name : names) {
     descriptors.emplace_back(name, MakeFamilyOptions(name));
     // It is opened for a few writes, which no family must hold back.
-    descriptors.back().options.disable_auto_compactions = if_damaged == IfDamaged::kAcceptLosses;
+    descriptors.back().options.disable_auto_compactions = if_damaged != IfDamaged::kRefuse;
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* raw = nullptr;
@@ -181,6 +176,17 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   for (rocksdb::ColumnFamilyHandle* const handle : handles) AddFamily(handle);
   // Resume flushes the memtables.
   if (lacks_space) space_.SetFailed(Shortage::kSpace);
+  return absl::OkStatus();
+}
+
+absl::Status RocksDb::MakeShared() {
+  // New databases have them in this order.
+  ARM_RETURN_IF_ERROR(CreateFamilies(
+      {std::string(kMetaFamily), std::string(kLogFamily), std::string(kStreamFamily), std::string(kExpiryFamily)}));
+  meta_ = Find(kMetaFamily);
+  log_ = Find(kLogFamily);
+  stream_ = Find(kStreamFamily);
+  expiry_ = Find(kExpiryFamily);
   return absl::OkStatus();
 }
 
@@ -340,6 +346,11 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
     if (found != families_.end() && !found->second->is_made()) families_.erase(found);
   }
   return status;
+}
+
+absl::Status RocksDb::RemakeShared(const std::vector<std::string>& names) {
+  ARM_RETURN_IF_ERROR(DropFamilies(names));
+  return MakeShared();
 }
 
 absl::Status RocksDb::StopCompactions(std::string_view name) {

@@ -69,8 +69,9 @@ class RocksDb {
   // `if_missing`: action when `path`, a directory, holds no database. kFail returns DataLoss. DataLoss, too, if files
   // of the write-ahead log are missing or damaged; the text names them.
   enum class IfMissing { kCreate, kFail };
-  // kAcceptLosses: missing files of the log are forgotten, damaged records in it are skipped.
-  enum class IfDamaged { kRefuse, kAcceptLosses };
+  // kAcceptLosses: missing files of the log are forgotten, damaged records in it are skipped. kAcceptLostFiles: nor
+  // does it matter that table files cannot be opened; the caller drops their families.
+  enum class IfDamaged { kRefuse, kAcceptLosses, kAcceptLostFiles };
   static absl::StatusOr<std::unique_ptr<RocksDb>> Open(const std::string& path, const DatabaseOptions& options,
                                                        IfMissing if_missing = IfMissing::kCreate,
                                                        IfDamaged if_damaged = IfDamaged::kRefuse);
@@ -105,6 +106,9 @@ class RocksDb {
   // error some of them may be dropped; the others remain.
   absl::Status DropFamilies(const std::vector<std::string>& names);
 
+  // Drops those of the families `names` that every database has, but meta, with all rows, and makes them anew. After an
+  // error the next start makes them.
+  absl::Status RemakeShared(const std::vector<std::string>& names);
   // Ends the automatic compactions of a family, if it is made: its files hold no writes back from then on. Does not
   // wait for writes that are held back. A family may be dropped meanwhile.
   absl::Status StopCompactions(std::string_view name);
@@ -177,6 +181,7 @@ class RocksDb {
   absl::Status WriteInGate(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch, std::string_view context)
       ABSL_SHARED_LOCKS_REQUIRED(write_gate_);
   rocksdb::Status WriteNoted(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch);
+  absl::Status MakeShared();
   absl::Status LoadStats();
   void AddFamily(rocksdb::ColumnFamilyHandle* handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Fits the budget of memtables to the number of families.

@@ -21,6 +21,7 @@
 #include "storage/store/inspector.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/meta_keys.h"
+#include "storage/store/remade_families.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_options.h"
 #include "storage/store/rocks_status.h"
@@ -349,13 +350,7 @@ class Salvager {
 
   // The first start fills these indexes.
   static void BuildIndexesAgain(model::TableDescriptor* table) {
-    if (table->state != model::TableState::kActive && table->state != model::TableState::kUpdating) return;
-    for (model::IndexDescriptor& index : table->global_indexes) {
-      if (index.state == model::IndexState::kDeleting) continue;
-      index.state = model::IndexState::kCreating;
-      index.backfilling = false;
-      table->state = model::TableState::kUpdating;
-    }
+    for (model::IndexDescriptor& index : table->global_indexes) BuildIndexAgain(table, &index);
   }
 
   // Ids of tables whose records are lost are not used again, because their streams are kept.

@@ -191,6 +191,14 @@ class SalvageTest(unittest.TestCase):
             if answer["Table"]["TableStatus"] == "ACTIVE":
                 return answer["Table"]
 
+    @classmethod
+    def wait_built(cls, daemon):
+        """Returns the description of the table when its global index is built."""
+        while True:
+            table = cls.wait_active(daemon)
+            if all(index["IndexStatus"] == "ACTIVE" for index in table["GlobalSecondaryIndexes"]):
+                return table
+
     @staticmethod
     def key(number):
         return {"id": {"S": f"p{number % 5}"}, "n": {"N": str(number)}}
@@ -237,7 +245,7 @@ class SalvageTest(unittest.TestCase):
     def check(self, expected=None):
         """Starts a daemon on the new directory. Returns the numbers of its items, which all indexes have."""
         with Daemon(PATHS.armatured, data_dir=self.new) as daemon:
-            table = self.wait_active(daemon)
+            table = self.wait_built(daemon)
             found = self.numbers(daemon)
             self.assertEqual(table["ItemCount"], len(found))
             if expected is not None:
@@ -382,11 +390,38 @@ class SalvageTest(unittest.TestCase):
         self.salvage()
         self.assertLessEqual(set(range(1, self.ROWS, 2)), self.check())
 
-    def index_file(self):
-        """The table file of the global index, whose family is the value of a property."""
+    def family_file(self, name):
+        """The table file of a column family, whose name is the value of a property."""
         [file] = [path for path in (self.data / "db").glob("*.sst")
-                  if re.search(rb"nameg\d+\.\d+", path.read_bytes()[-4000:])]
+                  if re.search(b"name" + name, path.read_bytes()[-4000:])]
         return file
+
+    def index_file(self):
+        return self.family_file(rb"g\d+\.\d+")
+
+    def accept(self):
+        done = subprocess.run([PATHS.armature, "--yes", "recover", str(self.data)], capture_output=True, text=True,
+                              timeout=WAIT_S, stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.new = self.data
+        self.check(self.all_rows())
+        found = self.recover()
+        self.assertEqual((found.returncode, json.loads(found.stdout)["Damage"]), (0, []), found.stderr)
+
+    def test_a_lost_file_of_an_index_is_accepted(self):
+        self.index_file().unlink()
+        self.accept()
+
+    def test_damaged_streams_are_made_anew(self):
+        file = self.family_file(rb"stream")
+        content = bytearray(file.read_bytes())
+        content[100] ^= 1
+        file.write_bytes(content)
+        found = self.recover()
+        [damage] = json.loads(found.stdout)["Damage"]
+        self.assertIn(f"the streams: file db/{file.name}", damage["Fault"])
+        self.assertIn("records of all streams", damage["Loss"])
+        self.accept()
 
     def test_a_lost_file_of_an_index_loses_no_row(self):
         file = self.index_file()
@@ -399,8 +434,12 @@ class SalvageTest(unittest.TestCase):
                                timeout=WAIT_S, stdin=subprocess.DEVNULL, check=False)
         self.assertNotEqual(found.returncode, 0)
         self.assertIn(file.name, found.stdout)
-        self.assertIn("--salvage", found.stderr)
-        table, = json.loads(found.stdout)["Tables"]
+        self.assertIn("--yes", found.stderr)
+        document = json.loads(found.stdout)
+        [damage] = document["Damage"]
+        self.assertIn("index by_color of table Things", damage["Fault"])
+        self.assertIn("builds the index again", damage["Loss"])
+        [table] = document["Tables"]
         self.assertEqual((table["TableName"], table["Rows"], table["ReadableRows"], table["UnreadablePlaces"]),
                          ("Things", self.ROWS - 1, self.ROWS - 1, 0))
         self.assertEqual(self.salvage()["LostFamilies"], [])

@@ -22,11 +22,17 @@ struct RecoverOptions {
   std::string salvage_to;  // empty: the directory itself is made to start
 };
 
-Json ToJson(const std::vector<store::DamagedFile>& files) {
+std::string FaultOf(const store::DamagedFile& file) { return Cat(file.name, ": ", file.text); }
+
+// The damaged files but those that `damage` has, because they stop a start.
+Json ToJson(const std::vector<store::DamagedFile>& files, const std::vector<store::Damage>& damage) {
   Json records = Json::array();
   for (const store::DamagedFile& file : files) {
-    records.push_back(
-        {{"Fault", Cat(file.name, ": ", file.text)}, {"Loss", Cat("what cannot be read; ", file.advice)}});
+    const bool is_known = std::any_of(damage.begin(), damage.end(),
+                                      [&](const store::Damage& each) { return each.fault == FaultOf(file); });
+    if (is_known) continue;
+    records.push_back({{"Fault", FaultOf(file)},
+                       {"Loss", file.loss.empty() ? Cat("what cannot be read; ", file.advice) : file.loss}});
   }
   return records;
 }
@@ -34,7 +40,7 @@ Json ToJson(const std::vector<store::DamagedFile>& files) {
 // Prints the damage and, unless it is accepted already, the numbers of rows that can be read. Counting reads all data.
 absl::Status PrintDamage(const Session& session, const place::Place& place, const std::vector<store::Damage>& damage,
                          const std::vector<store::DamagedFile>& files) {
-  Json records = ToJson(files);
+  Json records = ToJson(files, damage);
   for (const store::Damage& each : damage) {
     records.push_back({{"Fault", each.fault}, {"Loss", each.loss.empty() ? "not recoverable" : each.loss}});
   }
@@ -152,7 +158,11 @@ absl::Status Recover(const Session& session, const RecoverOptions& options) {
   }
   ARM_RETURN_IF_ERROR(PrintDamage(session, *place, damage, files));
   if (damage.empty() && files.empty()) return absl::OkStatus();
-  if (damage.empty()) {
+  std::vector<store::Damage> accepted = damage;
+  for (const store::DamagedFile& file : files) {
+    if (!file.loss.empty()) accepted.push_back({FaultOf(file), file.loss, file.family});
+  }
+  if (accepted.empty()) {
     return InputError(Cat(files.front().name, ": ", files.front().text,
                           ": nothing stops a start, but rows cannot be read: ", files.front().advice,
                           ", or copy what can be read with armature recover ", options.data_dir, " --salvage NEWDIR"));
@@ -166,7 +176,7 @@ absl::Status Recover(const Session& session, const RecoverOptions& options) {
   }
   ARM_RETURN_IF_ERROR(session.Confirm(Cat("give up what is lost, and make ", options.data_dir, " start again")));
   store::RestrictNewFiles();
-  ARM_RETURN_IF_ERROR(store::AcceptLosses(place->volume(), place->data_dir(), damage));
+  ARM_RETURN_IF_ERROR(store::AcceptLosses(place->volume(), place->data_dir(), accepted));
   // Without the lost writes, more tables may be unknown.
   ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> left, store::FindDamage(place->volume(), place->data_dir()));
   if (left.empty()) return absl::OkStatus();
@@ -193,7 +203,10 @@ void AddRecoverCommand(CLI::App& app, Action* action) {
       "have.\n"
       "With --yes, or after a question, accepts it:\n"
       "missing log files are forgotten, damaged records of the log are skipped, column families without a table are\n"
-      "dropped. Copy the directory before. Rows and indexes may differ afterwards: run armature verify --repair.\n\n"
+      "dropped, and damaged files of streams, of the change log of indexes or of the expiry end with all that is in "
+      "the\n"
+      "same column family, which is made anew. Copy the directory before. Rows and indexes may differ afterwards: run\n"
+      "armature verify --repair.\n\n"
       "With --salvage, copies the rows that can be read, also past damaged files, a damaged manifest and damage in "
       "the\n"
       "log, to a new data directory. The first start there builds the global indexes again.\n\n"

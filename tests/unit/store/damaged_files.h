@@ -21,7 +21,10 @@ inline std::vector<std::string> FlushedFilesOf(const std::string& family, const 
   std::vector<std::string> names;
   EXPECT_TRUE(rocksdb::DB::ListColumnFamilies(rocksdb::DBOptions(), path, &names).ok());
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-  for (const std::string& name : names) descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions());
+  rocksdb::ColumnFamilyOptions options;
+  // A compaction might meet earlier damage, and end the flush.
+  options.disable_auto_compactions = true;
+  for (const std::string& name : names) descriptors.emplace_back(name, options);
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* raw = nullptr;
   EXPECT_TRUE(rocksdb::DB::Open(rocksdb::DBOptions(), path, descriptors, &handles, &raw).ok());
