@@ -76,12 +76,16 @@ absl::Status LoadDamages(RocksDb* db) {
         return absl::OkStatus();
       }));
   rocksdb::WriteBatch repaired;
-  for (const std::string& family : unreadable) repaired.Delete(db->meta()->handle(), DamagedKey(family));
+  const auto forget = [&](const std::string& family) {
+    // The start has met another damage of it, which is to be recorded.
+    if (!db->damages()->Find(family).has_value()) repaired.Delete(db->meta()->handle(), DamagedKey(family));
+  };
+  for (const std::string& family : unreadable) forget(family);
   for (FamilyDamage& damage : damages) {
     if (!IsStillDamaged(db, damage)) {
       LOG(WARNING) << "store: a damaged column family is whole again family=" << damage.family << " "
                    << DamageText(damage);
-      repaired.Delete(db->meta()->handle(), DamagedKey(damage.family));
+      forget(damage.family);
       continue;
     }
     LOG(ERROR) << "store: a table file is still damaged, its column family is set apart family=" << damage.family << " "

@@ -17,6 +17,7 @@
 #include "rocksdb/listener.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
+#include "storage/store/damage_keeper.h"
 #include "storage/store/database.h"
 #include "storage/store/disk_space.h"
 #include "storage/store/inspector.h"
@@ -304,6 +305,22 @@ TEST_F(DamagedFamiliesTest, ManyFilesOfADamagedIndexHoldNothingBack) {
   EXPECT_TRUE(AcceptLosses(LocalVolume(), path_, {}).ok());
   Open();
   ExpectOthersGoOn();
+}
+
+TEST_F(DamagedFamiliesTest, DamageThatAStartMeetsIsKept) {
+  const std::string family = DataFamilyName(TableOf("bad").descriptor.id);
+  const FamilyDamage gone{family, "000001.sst", 1, "gone"};
+  Change([&](RocksDb* rocks) {
+    ASSERT_TRUE(rocks->db()->Put({}, rocks->meta()->handle(), DamagedKey(family), EncodeDamageRecord(gone)).ok());
+    // A compaction may be faster than the start.
+    rocks->damages()->Add({family, "", 2, "met"});
+    ASSERT_TRUE(LoadDamages(rocks).ok());
+    EXPECT_TRUE(rocks->Get(*rocks->meta(), DamagedKey(family))->has_value());
+    EXPECT_TRUE(KeepDamages(rocks));
+  });
+  Open();
+  ASSERT_EQ(database_->damages().size(), 1u);
+  EXPECT_EQ(database_->damages().front().damage.reason, "met");
 }
 
 TEST_F(DamagedFamiliesTest, ToolsFindTheDamageWithoutTheDaemon) {
