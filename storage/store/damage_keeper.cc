@@ -43,6 +43,18 @@ bool IsStillDamaged(RocksDb* db, const FamilyDamage& damage) {
   return !path.empty() && !CheckTableFile(db->volume()->env(), path).ok();
 }
 
+// True, once for each file, if the file can be read again, as after a timeout of the disk: the family is compacted
+// again.
+bool HasPassed(RocksDb* db, const FamilyDamage& damage) {
+  if (IsStillDamaged(db, damage) || !db->damages()->Withdraw(damage)) return false;
+  LOG(WARNING) << "store: a table file can be read again, its column family is not set apart family=" << damage.family
+               << " " << DamageText(damage);
+  if (const absl::Status started = db->StartCompactions(damage.family); !started.ok()) {
+    LOG(WARNING) << "store: " << started;
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::Status OpenTableFile(rocksdb::Env* env, const std::string& path) {
@@ -104,13 +116,15 @@ bool KeepDamages(RocksDb* db) {
   const std::vector<FamilyDamage> added = db->damages()->NotKept();
   if (added.empty()) return true;
   bool are_stopped = true;
-  // All before the write, which one of them might hold back.
+  // All before the files are read, and before the write, which one of them might hold back.
   for (const FamilyDamage& damage : added) are_stopped = StopCompactions(db, damage.family) && are_stopped;
   if (!are_stopped) return false;
   rocksdb::WriteBatch batch;
   for (const FamilyDamage& damage : added) {
+    if (HasPassed(db, damage)) continue;
     batch.Put(db->meta()->handle(), DamagedKey(damage.family), EncodeDamageRecord(damage));
   }
+  if (batch.Count() == 0) return true;
   ARM_FAULT_POINT("damage.before_record");
   // Without the record, a start finds the damage when it compacts the family.
   const absl::Status written = db->TryWrite(&batch, "record damages");

@@ -74,6 +74,13 @@ void DamagedFamilies::Remove(std::string_view family) {
   if (const auto found = damages_.find(family); found != damages_.end()) damages_.erase(found);
 }
 
+bool DamagedFamilies::Withdraw(const FamilyDamage& damage) {
+  const absl::MutexLock lock(&mutex_);
+  if (!withdrawn_.insert(damage.file).second) return false;
+  damages_.erase(damage.family);
+  return true;
+}
+
 std::vector<FamilyDamage> DamagedFamilies::NotKept() const {
   std::vector<FamilyDamage> added;
   if (!any()) return added;

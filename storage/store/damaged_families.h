@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,8 @@ class DamagedFamilies {
   // Adds a damage. False if one of the family is known.
   bool Add(FamilyDamage damage, IsKept is_kept = IsKept::kNo);
   void Remove(std::string_view family);
+  // Removes a damage whose file is whole. False if this was done for the file before: then the damage stays.
+  bool Withdraw(const FamilyDamage& damage);
 
   // The damages that are not kept yet: SetKept tells which are.
   std::vector<FamilyDamage> NotKept() const;
@@ -70,6 +73,7 @@ class DamagedFamilies {
   std::atomic<bool> any_ = false;
   mutable absl::Mutex mutex_;
   std::map<std::string, Known, std::less<>> damages_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> withdrawn_ ABSL_GUARDED_BY(mutex_);  // names of files
   absl::Mutex listener_mutex_;
   std::function<void()> on_found_ ABSL_GUARDED_BY(listener_mutex_);
 };

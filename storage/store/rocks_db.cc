@@ -361,6 +361,13 @@ absl::Status RocksDb::StopCompactions(std::string_view name) {
                    Cat("end compactions of ", name));
 }
 
+absl::Status RocksDb::StartCompactions(std::string_view name) {
+  const absl::MutexLock use(&handles_mutex_);
+  ColumnFamily* const family = Find(name);
+  if (family == nullptr) return absl::OkStatus();
+  return FromRocks(db_->EnableAutoCompaction({family->handle()}), Cat("begin compactions of ", name));
+}
+
 std::string RocksDb::PathOf(std::string_view family, std::string_view file) {
   const absl::MutexLock use(&handles_mutex_);
   ColumnFamily* const found = Find(family);

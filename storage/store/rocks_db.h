@@ -112,6 +112,7 @@ class RocksDb {
   // Ends the automatic compactions of a family, if it is made: its files hold no writes back from then on. Does not
   // wait for writes that are held back. A family may be dropped meanwhile.
   absl::Status StopCompactions(std::string_view name);
+  absl::Status StartCompactions(std::string_view name);
   // The path of a table file of a family; empty if the family does not have it. A family may be dropped meanwhile.
   std::string PathOf(std::string_view family, std::string_view file);
 

@@ -323,6 +323,24 @@ TEST_F(DamagedFamiliesTest, DamageThatAStartMeetsIsKept) {
   EXPECT_EQ(database_->damages().front().damage.reason, "met");
 }
 
+TEST_F(DamagedFamiliesTest, AFileThatCanBeReadAgainIsNoDamage) {
+  const std::string family = DataFamilyName(TableOf("bad").descriptor.id);
+  database_.reset();
+  const FamilyDamage damage{family, NameIn(FlushedFilesOf(family, path_).front()), 1, "IO error: timed out"};
+  Change([&](RocksDb* rocks) {
+    rocksdb::ColumnFamilyHandle* const handle = rocks->Find(family)->handle();
+    rocks->damages()->Add(damage);
+    EXPECT_TRUE(KeepDamages(rocks));
+    EXPECT_FALSE(rocks->damages()->Find(family).has_value());
+    EXPECT_FALSE(rocks->db()->GetOptions(handle).disable_auto_compactions);
+    // But if compactions fail again, they would do so for ever.
+    rocks->damages()->Add(damage);
+    EXPECT_TRUE(KeepDamages(rocks));
+    EXPECT_TRUE(rocks->damages()->Find(family).has_value());
+    EXPECT_TRUE(rocks->db()->GetOptions(handle).disable_auto_compactions);
+  });
+}
+
 TEST_F(DamagedFamiliesTest, ToolsFindTheDamageWithoutTheDaemon) {
   const std::string family = DataFamilyName(TableOf("bad").descriptor.id);
   database_.reset();
