@@ -142,13 +142,15 @@ absl::StatusOr<bool> DataDirectory::IsElsewhere() const {
   const std::string file = Cat(path_, kDataPlaceFile);
   const absl::StatusOr<std::string> text = volume_->Read(file);
   // Older formats have none, and a directory that is upgraded goes on. Behind the upgrade, one without it is a copy.
-  if (absl::IsNotFound(text.status())) return format_version_ >= kFirstFormatWithPlace;
+  if (absl::IsNotFound(text.status())) return !may_lack_place();
   // Its object is lost: a new epoch is right in any case, and the file is made anew.
   if (absl::IsDataLoss(text.status())) return true;
   ARM_RETURN_IF_ERROR(text.status());
   ARM_ASSIGN_OR_RETURN(const std::string identity, volume_->IdentityOf(file));
   return *text != PlaceText(identity);
 }
+
+bool DataDirectory::may_lack_place() const { return format_version_ < kFirstFormatWithPlace; }
 
 // The file is completed under another name, because its content depends on it.
 absl::Status DataDirectory::MarkPlace() {

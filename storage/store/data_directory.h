@@ -85,6 +85,8 @@ class DataDirectory {
   // Records that the database is here: a copy of the directory needs a new epoch. Called at each start, so that the
   // files of an earlier copy differ. Before that, a directory that needs an epoch still does.
   absl::Status MarkPlace();
+  // True for a format whose directories were made without a place.
+  bool may_lack_place() const;
   // Records durably that the next start must begin an epoch.
   absl::Status ForgetPlace();
 

@@ -54,10 +54,13 @@ struct Database::Impl {
 
 namespace {
 
-// A place that cannot be marked stays the one of the last start.
-void MarkPlace(DataDirectory* directory) {
+// A place that cannot be marked stays the one of the last start. An error in a directory that need not have one yet:
+// the next start would take it for a copy, once its format is raised.
+absl::Status MarkPlace(DataDirectory* directory) {
   const absl::Status marked = directory->MarkPlace();
+  if (directory->may_lack_place()) return marked;
   if (!marked.ok()) LOG(WARNING) << "store: cannot mark the place of the data directory status=" << marked;
+  return absl::OkStatus();
 }
 
 // Finds where the change sequences go on, and begins an epoch if the directory needs one.
@@ -70,7 +73,7 @@ absl::StatusOr<std::unique_ptr<SequenceTickets>> OpenSequences(RocksDb* rocks, D
   if (!directory->needs_epoch()) return std::make_unique<SequenceTickets>(last, base);
   ARM_ASSIGN_OR_RETURN(const ChangeSequence new_base, BeginEpoch(rocks, std::max(last, base), options.epoch_clock));
   // Only now: a start that fails before begins another one.
-  MarkPlace(directory);
+  ARM_RETURN_IF_ERROR(MarkPlace(directory));
   if (last != ChangeSequence()) {
     LOG(WARNING) << "store: the data directory was restored or copied, or lost writes; a new epoch of change sequences "
                     "begins, and positions of streams and watches from before are refused path="
@@ -107,7 +110,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   impl->damage_keeper = std::make_unique<DamageKeeper>(impl->rocks.get());
   ARM_RETURN_IF_ERROR(impl->directory->FinishCreation());
   // Before the format is raised: a directory of an older format lacks the file, one of this format must not.
-  if (!impl->directory->needs_epoch()) MarkPlace(impl->directory.get());
+  if (!impl->directory->needs_epoch()) ARM_RETURN_IF_ERROR(MarkPlace(impl->directory.get()));
   ARM_RETURN_IF_ERROR(impl->directory->RaiseFormat());
   ARM_RETURN_IF_ERROR(impl->directory->NoteLogs());
   ARM_ASSIGN_OR_RETURN(impl->tickets, OpenSequences(impl->rocks.get(), impl->directory.get(), options));

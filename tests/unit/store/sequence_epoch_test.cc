@@ -3,13 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <regex>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "storage/store/data_directory.h"
 #include "storage/store/inspector.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/stream/stream_log.h"
@@ -95,6 +99,22 @@ TEST_F(EpochTest, TheClockOfTheSystemSeparatesHistories) {
   const auto now_us = static_cast<uint64_t>(absl::ToUnixMicros(absl::Now()));
   EXPECT_GT(Base(), now_us - 3'600'000'000);
   EXPECT_LT(Base(), now_us + 3'600'000'000);
+}
+
+TEST_F(EpochTest, AnUpgradeThatCannotMarkItsPlaceIsRefused) {
+  Open(1000);
+  database_.reset();
+  const std::string format = options_.path + "/armature.format";
+  std::stringstream text;
+  text << std::ifstream(format).rdbuf();
+  std::ofstream(format) << std::regex_replace(text.str(), std::regex("format: [0-9]+"), "format: 6");
+  std::filesystem::remove(options_.path + "/armature.place");
+  const std::string unfinished = options_.path + std::string(kDataNextPlaceFile);
+  std::filesystem::create_directory(unfinished);
+  EXPECT_FALSE(Database::Open(options_).ok());
+  std::filesystem::remove(unfinished);
+  Open(uint64_t{1} << 40);
+  EXPECT_EQ(Base(), 1000u) << "it is no copy";
 }
 
 TEST_F(EpochTest, BeginsASegmentWithANumberOfItsOwn) {
