@@ -39,6 +39,8 @@ constexpr size_t kBatchBytesMax = 4 << 20;
 constexpr int64_t kThrottleRetryMs = 50;
 // Sequences that are reserved at once. A start leaves the rest out.
 constexpr uint64_t kReservedSequences = uint64_t{1} << 20;
+// Streams that begin between the reservation and its use leave out one sequence each.
+constexpr uint64_t kSkippedMeanwhile = 1024;
 
 size_t ByteSize(const std::vector<WriteUnit>& units) {
   size_t bytes = 0;
@@ -379,7 +381,8 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
 }
 
 absl::Status Committer::ReserveSequences(uint64_t count) {
-  const ChangeSequence last(tickets_->last_taken().value() + count);
+  if (count == 0) return absl::OkStatus();
+  const ChangeSequence last(tickets_->last_taken().value() + count + kSkippedMeanwhile);
   if (last <= reserved_) return absl::OkStatus();
   const ChangeSequence reserved(last.value() + kReservedSequences);
   rocksdb::WriteBatch batch;

@@ -3,22 +3,58 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
 #include "storage/model/wire.h"
 #include "storage/store/commit/sorted_rows.h"
 #include "storage/store/keyspace.h"
+#include "storage/store/log/change_log.h"
+#include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
+#include "storage/store/stream/stream_log.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store::committer_test {
+
+// A stream that begins while a batch takes its sequences leaves one out.
+TEST(Reservation, HasRoomForSequencesThatAreLeftOut) {
+  const test::TempDir dir;
+  const DatabaseOptions options = TestOptions(dir.path("data"));
+  const std::unique_ptr<RocksDb> rocks = *RocksDb::Open(options.path, options);
+  SequenceTickets tickets(ChangeSequence(0));
+  ChangeLog log(rocks.get(), &tickets);
+  const std::unique_ptr<StreamLog> streams = *StreamLog::Open(rocks.get(), &tickets, /*shards=*/1);
+  Committer committer(options, rocks.get(), &tickets, &log, streams.get());
+  const auto commit = [&] {
+    absl::Notification done;
+    WriteUnit unit(nullptr);
+    unit.SetChangeRecord(TableId(1), "record");
+    committer.Commit(std::move(unit), [&done](const absl::StatusOr<ChangeSequence>& sequence) {
+      EXPECT_TRUE(sequence.ok()) << sequence.status();
+      done.Notify();
+    });
+    done.WaitForNotification();
+  };
+  const auto reserved = [&] { return *ParseU64(**rocks->Get(*rocks->meta(), kSequenceKey)); };
+  commit();
+  const uint64_t first = reserved();
+  tickets.Skip(ChangeSequence(first - 1));
+  commit();
+  EXPECT_EQ(tickets.last_taken().value(), first);
+  EXPECT_GT(reserved(), first);
+}
 
 class CommitterTest : public testing::Test {
  protected:
