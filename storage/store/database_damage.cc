@@ -27,13 +27,12 @@ absl::Status ErrorOf(const DamagedPart& part) {
 // Rows, and sizes of item collections: a write reads them.
 bool BelongsToRows(std::string_view family) { return family.starts_with('t') || family.starts_with('c'); }
 
+// For each request that is refused: only the names of one table are made.
 DamagedPart PartOf(const CatalogSnapshot& catalog, FamilyDamage damage) {
-  std::vector<model::TableDescriptor> tables;
-  for (const auto& [name, table] : catalog.tables()) {
-    const std::vector<std::string> families = Catalog::FamilyNames(table->descriptor);
-    if (std::find(families.begin(), families.end(), damage.family) != families.end()) tables = {table->descriptor};
-  }
-  return store::PartOf(tables, std::move(damage));
+  const std::optional<TableId> id = TableOfFamily(damage.family);
+  const Table* const table = id.has_value() ? catalog.Find(*id) : nullptr;
+  if (table == nullptr) return {"", "", std::move(damage)};
+  return store::PartOf({table->descriptor}, std::move(damage));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "storage/store/meta_keys.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <system_error>
 
 #include "storage/base/strings.h"
 #include "storage/model/wire.h"
@@ -147,6 +149,15 @@ bool IsRangeFamilyName(std::string_view name) {
 bool IsTableFamilyName(std::string_view name) {
   const std::string_view kinds = "tlgc";
   return name.size() > 1 && kinds.find(name[0]) != std::string_view::npos && name[1] >= '0' && name[1] <= '9';
+}
+
+std::optional<TableId> TableOfFamily(std::string_view name) {
+  if (!IsTableFamilyName(name)) return std::nullopt;
+  uint32_t id = 0;
+  const char* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + 1, end, id);
+  if (error != std::errc() || (rest != end && *rest != '.')) return std::nullopt;
+  return TableId(id);
 }
 
 bool IsOverwrittenFamilyName(std::string_view name) { return IsTableFamilyName(name) || name == kMetaFamily; }

@@ -101,6 +101,8 @@ bool IsDataFamilyName(std::string_view name);
 bool IsTableFamilyName(std::string_view name);
 // True for the families whose rows are overwritten, and whose memtables forget old versions: those of tables, and meta.
 bool IsOverwrittenFamilyName(std::string_view name);
+// The table of a family; nullopt for families that all tables share.
+std::optional<TableId> TableOfFamily(std::string_view name);
 std::string LocalIndexFamilyName(TableId table, IndexId index);
 std::string GlobalIndexFamilyName(TableId table, IndexId index);
 std::string CollectionFamilyName(TableId table);

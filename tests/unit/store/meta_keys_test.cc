@@ -20,6 +20,19 @@ TEST(MetaKeys, FamiliesAreNamedByIds) {
   EXPECT_EQ(CollectionFamilyName(TableId(7)), "c7");
 }
 
+TEST(MetaKeys, AFamilyTellsItsTable) {
+  for (const std::string& family : {DataFamilyName(TableId(7)), LocalIndexFamilyName(TableId(7), IndexId(8)),
+                                    GlobalIndexFamilyName(TableId(7), IndexId(9)), CollectionFamilyName(TableId(7))}) {
+    EXPECT_EQ(TableOfFamily(family), TableId(7)) << family;
+  }
+  for (const std::string_view family : {kMetaFamily, kLogFamily, kStreamFamily, kExpiryFamily}) {
+    EXPECT_FALSE(TableOfFamily(family).has_value()) << family;
+  }
+  for (const char* const other : {"", "t", "tx", "t7x", "t99999999999", "default"}) {
+    EXPECT_FALSE(TableOfFamily(other).has_value()) << other;
+  }
+}
+
 TEST(MetaKeys, SequenceOfALogKeyIsReadBack) {
   EXPECT_EQ(SequenceOfLogKey(LogKey(TableId(3), ChangeSequence(1ull << 40))), ChangeSequence(1ull << 40));
   EXPECT_FALSE(SequenceOfLogKey("short").has_value());
