@@ -132,13 +132,13 @@ int64_t RetryDelayMs(ApiErrorType type) {
 }
 
 std::vector<FieldViolation> FieldViolations(std::string_view message) {
-  constexpr std::string_view kEnvelope = " detected: ";
+  constexpr std::string_view kDetected = " detected: ";
   std::vector<FieldViolation> violations = ConstraintViolations(message);
   if (!violations.empty()) return violations;
   // "1 validation error detected: "
   if (!message.empty() && absl::ascii_isdigit(static_cast<unsigned char>(message.front()))) {
-    if (const size_t end = message.find(kEnvelope); end != std::string_view::npos) {
-      message.remove_prefix(end + kEnvelope.size());
+    if (const size_t end = message.find(kDetected); end != std::string_view::npos) {
+      message.remove_prefix(end + kDetected.size());
     }
   }
   std::string field;

@@ -44,7 +44,8 @@ absl::Status Override(const model::ThroughputSettings& given, const model::Throu
   ARM_RETURN_IF_ERROR(model::CheckAmounts(given, owner));
   if (given.provisioned.has_value()) throughput->provisioned = given.provisioned;
   const model::ThroughputSettings filled = model::WithDefaults(given);
-  if (filled.on_demand_max.has_value() && filled.on_demand_max != model::Throughput{-1, -1}) {
+  if (filled.on_demand_max.has_value() &&
+      filled.on_demand_max != model::Throughput{model::kNoMaximum, model::kNoMaximum}) {
     throughput->on_demand_max = filled.on_demand_max;
   }
   return absl::OkStatus();
@@ -107,7 +108,7 @@ absl::Status OverrideThroughput(const RestoreTableRequest& request, model::Table
   const BillingMode before = settings.billing_mode;
   if (request.billing_mode.has_value()) {
     settings.billing_mode =
-        *request.billing_mode == "PAY_PER_REQUEST" ? BillingMode::kPayPerRequest : BillingMode::kProvisioned;
+        *request.billing_mode == model::kOnDemandName ? BillingMode::kPayPerRequest : BillingMode::kProvisioned;
     if (settings.billing_mode == BillingMode::kProvisioned && !request.provisioned.has_value()) {
       return InvalidRequestError("Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED");
     }

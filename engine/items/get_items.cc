@@ -141,7 +141,7 @@ absl::Status CheckGetShape(const BatchGetRequest& request) {
   size_t keys = 0;
   for (const TableKeys& table : request.tables) {
     if (table.key_wires->size() > model::kBatchGetKeysMax) {
-      return ValidationError(Cat("1 validation error detected: Value at 'RequestItems.", model::Shown(table.table_name),
+      return ValidationError(Cat(kEnvelope, "Value at 'RequestItems.", model::Shown(table.table_name),
                                  ".member.Keys' failed to satisfy constraint: Member must have length less than or "
                                  "equal to ",
                                  model::kBatchGetKeysMax));

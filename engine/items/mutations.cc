@@ -46,8 +46,8 @@ const LayerRules& ShapeRules(const WriteRequest& request, ValidationLayer layer)
 absl::Status CheckNameIsGiven(const WriteRequest& request, const LayerRules& rules) {
   if (!rules.short_empty_name || !request.table_name->empty()) return absl::OkStatus();
   return ValidationError(
-      "1 validation error detected: Value at 'TableName' failed to satisfy constraint: Member must have length greater "
-      "than or equal to 1");
+      Cat(kEnvelope,
+          "Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1"));
 }
 
 // Checks the shape of a write: name, presence of item or key (the member `item_path`), enumerations.
@@ -196,11 +196,10 @@ class PutItem final : public RowMutation {
 
   absl::Status Check(ValidationLayer layer, expr::ParseCache* cache) {
     ARM_RETURN_IF_ERROR(CheckParameterStyles(request_.expressions, layer));
-    constexpr std::string_view kTooLarge = "Item size has exceeded the maximum allowed size";
-    if (SentSize::IsFarTooLarge(*request_.item_wire)) return ValidationError(kTooLarge);
+    if (SentSize::IsFarTooLarge(*request_.item_wire)) return ValidationError(kItemTooLarge);
     ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(&*request_.item_wire, ValueTextsOf(layer)));
     ARM_RETURN_IF_ERROR(CheckReturnsAllOldOrNone(request_));
-    if (IsTooLarge(given_)) return ValidationError(kTooLarge);
+    if (IsTooLarge(given_)) return ValidationError(kItemTooLarge);
     ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, kKinds, layer, cache));
     request_.item_wire.reset();  // taken, or to be freed before the wait for the row and the commit
     return absl::OkStatus();

@@ -243,9 +243,8 @@ absl::Status CheckReadRequest(ReadPlan* plan) {
   }));
   // Query checks it in a later layer, without the value.
   if (request.limit.has_value() && *request.limit < 1) {
-    return ValidationError(
-        "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater "
-        "than or equal to 1");
+    return ValidationError(Cat(
+        kEnvelope, "Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1"));
   }
   ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions, LayerOf(plan->kind)));
   if (select_later) {
@@ -340,7 +339,7 @@ absl::Status ApplyStartKey(const PartitionRange& wanted, const expr::MatchedKeyC
 absl::Status CheckBounds(int64_t value, std::string_view name, int64_t minimum, int64_t maximum) {
   if (value >= minimum && value <= maximum) return absl::OkStatus();
   const bool low = value < minimum;
-  return ValidationError(Cat("1 validation error detected: Value '", value, "' at '", name,
+  return ValidationError(Cat(kEnvelope, "Value '", value, "' at '", name,
                              "' failed to satisfy constraint: Member must have value ", low ? "greater" : "less",
                              " than or equal to ", low ? minimum : maximum));
 }

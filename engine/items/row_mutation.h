@@ -19,6 +19,9 @@
 
 namespace armature::engine {
 
+// The text for an item that is too large.
+inline constexpr std::string_view kItemTooLarge = "Item size has exceeded the maximum allowed size";
+
 // The part of a single-item write that is specific to its kind (put, update, delete, condition check), alone or in a
 // batch or transaction. MakeMutation does the static checks. All methods are const, because a write may run twice
 // one day.
@@ -60,7 +63,7 @@ class RowMutation {
     return absl::OkStatus();
   }
   // Error text for an item that is too large, alone or with its local index entries.
-  virtual std::string_view TooLargeText() const { return "Item size has exceeded the maximum allowed size"; }
+  virtual std::string_view TooLargeText() const { return kItemTooLarge; }
   // The attributes of `item` to return, in canonical bytes, for UPDATED_OLD (`item` before the write) and UPDATED_NEW
   // (`item` after it). Empty: none. Called only for mutations that allow these modes.
   virtual std::string UpdatedPart(const model::ItemView&) const { return {}; }

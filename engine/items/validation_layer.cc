@@ -63,8 +63,6 @@ absl::Status Enveloped(const absl::Status& status) {
   return error->message.starts_with(kEnvelope) ? status : ValidationError(Cat(kEnvelope, error->message));
 }
 
-bool IsNestingError(const absl::Status& status) {
-  return HasText(status, "Nesting Levels have exceeded supported limits");
-}
+bool IsNestingError(const absl::Status& status) { return HasText(status, model::kNestingRefusal); }
 
 }  // namespace armature::engine

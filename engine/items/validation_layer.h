@@ -21,7 +21,7 @@ enum class ValidationLayer : uint8_t {
   kOlder,
   kTransaction,  // as kOlder; the nesting depth of values is judged last in each action
   kCurrent,
-  kEnveloped,  // as kCurrent, inside `1 validation error detected: `
+  kEnveloped,  // as kCurrent, behind kEnvelope
 };
 
 struct LayerRules {
@@ -117,8 +117,6 @@ inline constexpr int kNewerLayerNestingMax = 62;
 bool NestsBeyond(std::string_view item_wire, int levels);
 // The same for one value.
 bool ValueNestsBeyond(std::string_view value_wire, int levels);
-
-inline constexpr char kEnvelope[] = "1 validation error detected: ";
 
 // `status` with kEnvelope before the text of a ValidationException, unless it is there.
 absl::Status Enveloped(const absl::Status& status);

@@ -47,8 +47,8 @@ absl::Status LoadInput::Open(std::map<std::string, std::string, std::less<>> csv
   for (const InputFile& file : files_) bytes_total += file.size;
   // Files that a restarted job has not read yet have no other trace in its record.
   if (bytes_total < progress.bytes_total) {
-    return JobFailure("InputChanged", Cat("The input has changed since the job began: it has ", bytes_total,
-                                          " bytes instead of ", progress.bytes_total));
+    return JobFailure(kInputChanged, Cat("The input has changed since the job began: it has ", bytes_total,
+                                         " bytes instead of ", progress.bytes_total));
   }
   const bool is_new = std::exchange(progress.bytes_total, bytes_total) == 0;
   if (is_new) ARM_RETURN_IF_ERROR(job_->Save());

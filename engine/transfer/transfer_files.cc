@@ -255,7 +255,7 @@ absl::Status NoSuchBucketFailure(std::string_view bucket) {
 }
 
 absl::Status InputChangedFailure(std::string_view file, std::string_view reason) {
-  return JobFailure("InputChanged", Cat("The file ", file, " has changed since the job began: ", reason));
+  return JobFailure(kInputChanged, Cat("The file ", file, " has changed since the job began: ", reason));
 }
 
 }  // namespace armature::engine

@@ -85,7 +85,9 @@ absl::Status JobFailure(std::string_view code, std::string_view text);
 std::string JobFailureCode(const absl::Status& status);
 // The error for a bucket that does not exist.
 absl::Status NoSuchBucketFailure(std::string_view bucket);
-// The error for a file that is not what it was when the job began.
+// The code of the error for input that is not what it was when the job began.
+inline constexpr std::string_view kInputChanged = "InputChanged";
+// The same for a file.
 absl::Status InputChangedFailure(std::string_view file, std::string_view reason);
 
 }  // namespace armature::engine

@@ -121,6 +121,10 @@ absl::Status InvalidParameterError(std::string_view detail) {
   return ValidationError(Cat("One or more parameter values were invalid: ", detail));
 }
 
+absl::Status AttributeNameTooLongError() {
+  return ValidationError(Cat(kEnvelope, "Attribute name is too large, must be less than 65536 bytes"));
+}
+
 absl::Status StillInUseError(std::string_view detail) {
   return ResourceInUseError(Cat("Attempt to change a resource which is still in use: ", detail));
 }

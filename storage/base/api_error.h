@@ -71,13 +71,13 @@ absl::Status MakeApiError(ApiErrorType type, std::string_view text);
 
 // One factory per exception; `text` is the complete text shown to the client.
 inline absl::Status ValidationError(std::string_view text) { return MakeApiError(ApiErrorType::kValidation, text); }
+// Begins the texts of errors that are found in the request alone, by most operations.
+inline constexpr std::string_view kEnvelope = "1 validation error detected: ";
 // The most frequent prefix: "One or more parameter values were invalid: " + detail.
 absl::Status InvalidParameterError(std::string_view detail);
 // The prefix of backups, restores, exports and imports: "Invalid Request: " + detail.
 absl::Status InvalidRequestError(std::string_view detail);
-inline absl::Status AttributeNameTooLongError() {
-  return ValidationError("1 validation error detected: Attribute name is too large, must be less than 65536 bytes");
-}
+absl::Status AttributeNameTooLongError();
 inline absl::Status SerializationError(std::string_view text) {
   return MakeApiError(ApiErrorType::kSerialization, text);
 }

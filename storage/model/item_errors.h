@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "storage/base/api_error.h"
+#include "storage/base/strings.h"
 #include "storage/model/limits.h"
 
 namespace armature::model {
@@ -22,11 +23,12 @@ inline absl::Status CheckAttributeName(std::string_view name) {
   return name.empty() ? EmptyAttributeNameError() : absl::OkStatus();
 }
 
+// Begins the text of NestingError, and those of statements.
+inline constexpr std::string_view kNestingRefusal = "Nesting Levels have exceeded supported limits";
+
 // The error for a value below kNestingDepthMax.
 inline absl::Status NestingError() {
-  return ValidationError(
-      "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported "
-      "limit");
+  return ValidationError(Cat(kNestingRefusal, ": Attributes in the item have nested levels beyond supported limit"));
 }
 
 }  // namespace armature::model

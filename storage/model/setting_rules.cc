@@ -12,11 +12,9 @@ namespace armature::model {
 namespace {
 
 // In the order in which messages list them.
-constexpr std::string_view kBillingModes[] = {"PROVISIONED", "PAY_PER_REQUEST"};
+constexpr std::string_view kBillingModes[] = {kProvisionedName, kOnDemandName};
 constexpr std::string_view kStreamViewTypes[] = {"NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"};
 constexpr std::string_view kSseTypes[] = {"AES256", "KMS"};
-
-constexpr int64_t kNoMaximum = -1;
 
 bool IsIndex(const ThroughputOwner& owner) { return !owner.index_name.empty(); }
 

@@ -99,7 +99,7 @@ int CountGiven(const SettingsDefinition& definition) {
 
 ThroughputSettings WithDefaults(const ThroughputSettings& given) {
   ThroughputSettings filled = given;
-  FillNotGiven(-1, &filled.on_demand_max);
+  FillNotGiven(kNoMaximum, &filled.on_demand_max);
   FillNotGiven(0, &filled.warm);
   return filled;
 }
@@ -153,7 +153,7 @@ bool NeedsUpdating(const TableSettings& before, const TableSettings& after) {
 }
 
 void ApplyThroughputLimits(const ThroughputSettings& given, ThroughputSettings* current) {
-  MergeThroughput(given.on_demand_max, -1, &current->on_demand_max);
+  MergeThroughput(given.on_demand_max, kNoMaximum, &current->on_demand_max);
   MergeThroughput(given.warm, 0, &current->warm);
 }
 

@@ -43,12 +43,17 @@ void RemoveTags(const std::vector<std::string>& keys, Tags* tags);
 // Values are on disk: never renumber.
 enum class BillingMode : uint8_t { kProvisioned = 1, kPayPerRequest = 2 };
 
-// The name as the API writes it.
+// The names as the API writes them.
+inline constexpr std::string_view kProvisionedName = "PROVISIONED";
+inline constexpr std::string_view kOnDemandName = "PAY_PER_REQUEST";
 constexpr std::string_view BillingModeName(BillingMode mode) {
-  return mode == BillingMode::kProvisioned ? "PROVISIONED" : "PAY_PER_REQUEST";
+  return mode == BillingMode::kProvisioned ? kProvisionedName : kOnDemandName;
 }
 
-// Capacity units per second; -1 in a maximum means not set, and 0 in a warm throughput that it follows from the others.
+// A maximum of units that is not set.
+inline constexpr int64_t kNoMaximum = -1;
+
+// Capacity units per second; a maximum may be kNoMaximum, and 0 in a warm throughput that it follows from the others.
 struct Throughput {
   int64_t read_units = 0;
   int64_t write_units = 0;
@@ -228,7 +233,7 @@ struct SettingsDefinition : ThroughputSettings {
 // Number of settings that `definition` gives.
 int CountGiven(const SettingsDefinition& definition);
 
-// Amounts that are not given become -1 (no maximum) in `on_demand_max` and 0 in `warm`.
+// Amounts that are not given become kNoMaximum in `on_demand_max` and 0 in `warm`.
 ThroughputSettings WithDefaults(const ThroughputSettings& given);
 
 // The settings of a new table without tags. `definition` has passed all checks of setting_rules.h.

@@ -19,9 +19,6 @@
 namespace armature::model {
 namespace {
 
-constexpr std::string_view kOnDemand = "PAY_PER_REQUEST";
-constexpr std::string_view kProvisioned = "PROVISIONED";
-
 const std::string& IndexNameOf(const GlobalIndexUpdate& entry) {
   if (entry.create.has_value()) return entry.create->index_name;
   return entry.update.has_value() ? entry.update->index_name : *entry.remove;
@@ -304,7 +301,7 @@ absl::Status CheckCombination(const TableUpdate& update) {
 // The billing mode after the update of a table that has `current`.
 BillingMode ModeAfter(const TableUpdate& update, BillingMode current) {
   if (update.billing_mode.empty()) return current;
-  return update.billing_mode == kOnDemand ? BillingMode::kPayPerRequest : BillingMode::kProvisioned;
+  return update.billing_mode == kOnDemandName ? BillingMode::kPayPerRequest : BillingMode::kProvisioned;
 }
 
 absl::Status CheckTableThroughput(const TableUpdate& update, BillingMode mode) {
@@ -312,7 +309,7 @@ absl::Status CheckTableThroughput(const TableUpdate& update, BillingMode mode) {
 }
 
 absl::Status CheckBilling(const TableUpdate& update) {
-  if (update.billing_mode == kProvisioned && !update.provisioned.has_value()) {
+  if (update.billing_mode == kProvisionedName && !update.provisioned.has_value()) {
     return InvalidParameterError("ProvisionedThroughput must be specified when BillingMode is PROVISIONED");
   }
   if (!update.billing_mode.empty()) {
