@@ -162,8 +162,8 @@ bool Pattern::Matches(std::string_view text, MatchWork* work) const {
 }
 
 size_t HeapBytesOf(const std::string& text) {
-  static const size_t inside = std::string().capacity();
-  return text.capacity() > inside ? text.capacity() + 1 : 0;
+  static const size_t kInside = std::string().capacity();
+  return text.capacity() > kInside ? text.capacity() + 1 : 0;
 }
 
 size_t HeapBytesOf(const TextSet& texts) {

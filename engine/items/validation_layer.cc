@@ -4,6 +4,7 @@
 
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
+#include "storage/model/item_errors.h"
 #include "storage/model/item_view.h"
 #include "storage/model/wire.h"
 

@@ -96,7 +96,7 @@ class ResourcePolicies {
     std::string table;
     std::string stream;
 
-    auto operator<=>(const Resource&) const = default;
+    auto operator<=>(const Resource&) const = default;  // NOLINT(modernize-use-nullptr): a fault of clang-tidy 14
   };
   struct Parsed {
     std::string revision;
