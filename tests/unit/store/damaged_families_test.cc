@@ -11,10 +11,13 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "rocksdb/db.h"
 #include "rocksdb/listener.h"
+#include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/store/damage_keeper.h"
@@ -183,7 +186,8 @@ class DamagedFamiliesTest : public testing::Test {
     rocksdb::ColumnFamilyHandle* const handle = rocks->Find(family)->handle();
     rocksdb::ColumnFamilyMetaData files;
     while (files.file_count <= kFilesThatStopWrites) {
-      ASSERT_TRUE(rocks->db()->Put({}, handle, Cat("file", files.file_count), "").ok());
+      // Each file overlaps all others, so that a compaction of one reads the damaged one.
+      for (const char* const key : {"a", "z"}) ASSERT_TRUE(rocks->db()->Put({}, handle, key, "").ok());
       ASSERT_TRUE(rocks->db()->Flush({}, handle).ok());
       rocks->db()->GetColumnFamilyMetaData(handle, &files);
     }
@@ -305,6 +309,36 @@ TEST_F(DamagedFamiliesTest, ManyFilesOfADamagedIndexHoldNothingBack) {
   EXPECT_TRUE(AcceptLosses(LocalVolume(), path_, {}).ok());
   Open();
   ExpectOthersGoOn();
+}
+
+TEST_F(DamagedFamiliesTest, AWriteThatIsHeldBackGoesOnWhenTheDamageIsFound) {
+  const Table& table = TableOf("bad");
+  const std::string family = LocalIndexFamilyName(table.descriptor.id, table.FindIndex("by_l")->descriptor.id);
+  Damage(family);
+  AwaitRecord();
+  Change([&](RocksDb* rocks) {
+    AddFilesTo(family, rocks);
+    ASSERT_TRUE(rocks->db()->Delete({}, rocks->meta()->handle(), DamagedKey(family)).ok());
+  });
+  Change([&](RocksDb* rocks) {
+    const auto is_write_stopped = [rocks] {
+      uint64_t value = 0;
+      return rocks->db()->GetIntProperty(rocksdb::DB::Properties::kIsWriteStopped, &value) && value > 0;
+    };
+    EXPECT_TRUE(is_write_stopped());
+    absl::Notification begun;
+    std::thread writer([&] {
+      rocksdb::WriteBatch batch;
+      batch.Put(rocks->meta()->handle(), "key", "value");
+      begun.Notify();
+      EXPECT_TRUE(rocks->Write(&batch, /*sync=*/true, "write").ok());
+    });
+    begun.WaitForNotification();
+    EXPECT_TRUE(Eventually([&] { return !rocks->damages()->NotKept().empty(); }));
+    EXPECT_TRUE(Eventually([&] { return KeepDamages(rocks); }));
+    writer.join();
+    EXPECT_FALSE(is_write_stopped());
+  });
 }
 
 TEST_F(DamagedFamiliesTest, DamageThatAStartMeetsIsKept) {
