@@ -13,6 +13,7 @@
 #include "storage/base/strings.h"
 #include "storage/codec/item_codec.h"
 #include "storage/model/constraint_list.h"
+#include "storage/model/item_errors.h"
 #include "storage/model/item_view.h"
 #include "storage/model/number.h"
 #include "storage/model/wire.h"
@@ -34,7 +35,6 @@ std::string FlagValue(ValueType type, bool value) {
 }
 
 constexpr char kBagRefusal[] = "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags";
-constexpr char kNestingRefusal[] = "Nesting Levels have exceeded supported limits";
 // A value this many levels inside the value that it is part of is refused.
 constexpr int kLiteralDepthMax = 32;
 
@@ -57,10 +57,10 @@ class LiteralReader {
   LiteralReader(TokenReader* tokens, StatementContext* context) : tokens_(tokens), context_(context) {}
 
   absl::StatusOr<std::string> ReadValue(const LiteralPlace& place, int depth) {
-    if (depth == kLiteralDepthMax) Refuse(Cat(kNestingRefusal, " under ", place.Text()));
+    if (depth == kLiteralDepthMax) Refuse(Cat(model::kNestingRefusal, " under ", place.Text()));
     if (depth > kDepthMax) {
       const absl::Status first = context_->refusals.First();
-      return first.ok() ? ValidationError(kNestingRefusal) : first;
+      return first.ok() ? ValidationError(model::kNestingRefusal) : first;
     }
     const Token& token = tokens_->Peek();
     if (token.kind == TokenKind::kString) return TypedValue(ValueType::kString, tokens_->Take().text);

@@ -201,7 +201,7 @@ absl::Status StatementError(const absl::Status& error, PlanKind kind) {
   }
   if (api_error->type != ApiErrorType::kValidation) return error;
   // A statement has no expressions that the text could name.
-  for (const std::string_view envelope : {"1 validation error detected: ", ""}) {
+  for (const std::string_view envelope : {kEnvelope, std::string_view()}) {
     for (const expr::ExpressionKind each :
          {expr::ExpressionKind::kUpdate, expr::ExpressionKind::kCondition, expr::ExpressionKind::kKeyCondition,
           expr::ExpressionKind::kFilter, expr::ExpressionKind::kProjection}) {

@@ -10,6 +10,7 @@
 #include "engine/capacity.h"
 #include "engine/engine.h"
 #include "engine/items/constraints.h"
+#include "engine/items/item_key.h"
 #include "engine/items/message_memory.h"
 #include "engine/partiql/plan.h"
 #include "engine/partiql/plan_facts.h"
@@ -398,7 +399,7 @@ absl::StatusOr<Plan> PlanOfTransaction(Engine* engine, const StatementOptions& o
   }
   reason->code = is_missing ? "ResourceNotFound" : "ValidationError";
   const bool has_no_key = error->message == partiql::kNoKeyInWrite;
-  reason->message = has_no_key ? "The provided key element does not match the schema" : error->message;
+  reason->message = has_no_key ? std::string(kKeyMismatch) : error->message;
   return Plan();
 }
 
