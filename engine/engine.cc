@@ -177,7 +177,7 @@ void RunBlocking(ThreadPool* pool, Callback<T> done, Fn fn, Target target, Reque
 template <class Request, absl::StatusOr<std::string> (*fn)(store::Database*, const Request&)>
 absl::StatusOr<std::string> ChangePolicies(Parts* parts, const Request& request) {
   absl::StatusOr<std::string> revision = fn(parts->database, request);
-  parts->policies.Refresh();
+  if (revision.ok()) parts->policies.Refresh();
   return revision;
 }
 
@@ -187,7 +187,7 @@ absl::StatusOr<TableDescription> CreateWithPolicy(Parts* parts, const model::Tab
   return created;
 }
 
-// After a change of the catalog: tables may be gone or restored. Refused by a full queue, the policies of tables that
+// After a pass over the catalog: tables may be gone or restored. Refused by a full queue, the policies of tables that
 // are gone stay in memory until the next change.
 void RefreshPoliciesSoon(Parts* parts) {
   if (parts->refreshes_policies.exchange(true)) return;
@@ -195,7 +195,7 @@ void RefreshPoliciesSoon(Parts* parts) {
       &parts->table_pool,
       [parts] {
         parts->refreshes_policies = false;
-        parts->policies.Refresh();
+        parts->policies.RefreshTables();
       },
       [parts](const absl::Status&) { parts->refreshes_policies = false; });
 }

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "daemon/auth/policy.h"
 #include "engine/access/pattern.h"
@@ -21,14 +22,22 @@ class LongRequests {
  public:
   LongRequests(size_t threads, size_t queue_max) : pool_("arm-long-reqs", threads, queue_max) {}
 
+  // Whether the attributes of a projection are compared for each key of a request: in a BatchGetItem.
+  enum class Projection : uint8_t { kOfOneElement, kOfEachKey };
+
   // True if a request of `bytes` must not run on a thread of a front. `access`: null without authentication.
   // `of_resources`: the most work of the policy of a resource.
-  static bool IsLong(size_t bytes, const Access* access, const access::MatchWeight& of_resources) {
+  static bool IsLong(size_t bytes, Projection projection, const Access* access,
+                     const access::MatchWeight& of_resources) {
     if (bytes > kBytesMax) return true;
     if (access == nullptr) return false;
     const access::MatchWeight weight = access->weight() + of_resources;
     const size_t elements = std::min(kElementsMax, 1 + bytes / kElementBytesMin);
-    return weight.values * bytes + weight.names * elements * kNameBytes > kStepsMax;
+    const size_t values = projection == Projection::kOfEachKey ? ProjectedBytesMax(bytes) : bytes;
+    return weight.values * values + weight.names * elements * kNameBytes > kStepsMax;
+  }
+  static constexpr Projection ProjectionOf(std::string_view operation) {
+    return operation == "BatchGetItem" ? Projection::kOfEachKey : Projection::kOfOneElement;
   }
 
   // See ThreadPool.
@@ -54,6 +63,12 @@ class LongRequests {
   static constexpr size_t kElementsMax = 100;
   static constexpr size_t kElementBytesMin = 16;
   static constexpr size_t kNameBytes = 96;
+
+  // The most bytes of the attributes of a projection, times the keys beside it, of a request of `bytes`.
+  static constexpr size_t ProjectedBytesMax(size_t bytes) {
+    const size_t keys = std::min(kElementsMax, 1 + bytes / (2 * kElementBytesMin));
+    return std::max(bytes, keys * (bytes - std::min(bytes, keys * kElementBytesMin)));
+  }
 
   std::atomic<uint64_t> accepted_ = 0;
   std::atomic<uint64_t> refused_ = 0;

@@ -27,7 +27,8 @@ bool Names(const Policy::Entry& entry, access::Effect effect, std::string_view t
 bool Applies(const Policy::Entry& entry, access::Effect effect, const access::Request& request, std::string_view table,
              access::LazyFacts* facts) {
   return entry.operations.AnyMatches(request.operation, facts->work()) &&
-         Names(entry, effect, table, request.index, facts->work()) && entry.condition.Hold(effect, facts);
+         Names(entry, effect, table, access::ComparedName(request.index), facts->work()) &&
+         entry.condition.Hold(effect, facts);
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ std::string_view TableNameOf(std::string_view name_or_arn) {
 
 access::Verdict Policy::Evaluate(const access::Request& request, access::LazyFacts* facts) const {
   if (request.operation.starts_with(kAdminPrefix)) return admin ? access::Verdict::kAllowed : access::Verdict::kSilent;
-  const std::string_view table = TableNameOf(request.table);
+  const std::string_view table = access::ComparedName(TableNameOf(request.table));
   const auto any = [&](const std::vector<Entry>& entries, access::Effect effect) {
     return std::any_of(entries.begin(), entries.end(),
                        [&](const Entry& entry) { return Applies(entry, effect, request, table, facts); });

@@ -118,12 +118,13 @@ UnaryCall CallGate::Begin(GuardedCall* guarded, const engine::Operation& operati
   return {std::move(caller), guarded, operation, Count(Front::kGrpc, operation.name)};
 }
 
-bool CallGate::IsLong(const Caller& caller, size_t bytes) const {
-  return long_requests_ != nullptr && LongRequests::IsLong(bytes, caller.access_.get(), engine_->PolicyWeightMax());
+bool CallGate::IsLong(const Caller& caller, size_t bytes, LongRequests::Projection projection) const {
+  return long_requests_ != nullptr &&
+         LongRequests::IsLong(bytes, projection, caller.access_.get(), engine_->PolicyWeightMax());
 }
 
-bool CallGate::Run(const Caller& caller, size_t bytes, Task work) const {
-  if (IsLong(caller, bytes)) return long_requests_->TryRun(work);
+bool CallGate::Run(const Caller& caller, size_t bytes, LongRequests::Projection projection, Task work) const {
+  if (IsLong(caller, bytes, projection)) return long_requests_->TryRun(work);
   std::move(work)();
   return true;
 }
@@ -151,13 +152,14 @@ void CallGate::Admit(OpenedCall* opened, const engine::Operation& operation, Wor
       const UnaryCall call = Begin(guarded, operation, std::move(caller));
       if (absl::Status room = guarded->HoldRequest(request.Length()); !room.ok()) return call.Finish(room);
       const bool is_parked = MayWait(operation) && guarded->MustWait(request.Length());
-      if (!is_parked && !IsLong(call.caller(), request.Length())) {
+      const LongRequests::Projection projection = LongRequests::ProjectionOf(operation.name);
+      if (!is_parked && !IsLong(call.caller(), request.Length(), projection)) {
         guarded->Begin();
         return std::move(work)(call, request);
       }
-      auto begin = [this, guarded, call, request, work = std::move(work)]() mutable {
+      auto begin = [this, guarded, call, request, projection, work = std::move(work)]() mutable {
         guarded->Begin();
-        const bool runs = Run(call.caller(), request.Length(),
+        const bool runs = Run(call.caller(), request.Length(), projection,
                               [call, request, work = std::move(work)]() mutable { std::move(work)(call, request); });
         if (!runs) call.Finish(engine::TooManyWaitError());
       };

@@ -146,9 +146,9 @@ class CallGate {
   using Identified = absl::AnyInvocable<void(absl::StatusOr<Caller>) &&>;
   void Identify(const grpc::CallbackServerContext& context, Identified done) const;
 
-  // Runs `work`, for a request of `bytes`: on this thread if it is short, else on another one. False, with nothing run,
-  // if too many long requests wait.
-  [[nodiscard]] bool Run(const Caller& caller, size_t bytes, Task work) const;
+  // Runs `work`, for a request of `bytes`: on this thread if it is short, else on another one. `projection`: of the
+  // operation, if it is known. False, with nothing run, if too many long requests wait.
+  [[nodiscard]] bool Run(const Caller& caller, size_t bytes, LongRequests::Projection projection, Task work) const;
 
   // Records the end of a call in the audit log, if there is one and it is about such operations. `caller`: null if it
   // is unknown. The principal of `record` is the caller's.
@@ -168,7 +168,7 @@ class CallGate {
 
  private:
   // True for a request that must not run on a thread of gRPC.
-  bool IsLong(const Caller& caller, size_t bytes) const;
+  bool IsLong(const Caller& caller, size_t bytes, LongRequests::Projection projection) const;
   // Starts to count a call, and gives it an id if slow requests are logged.
   UnaryCall Begin(GuardedCall* guarded, const engine::Operation& operation, Caller caller) const;
   void AskAuthenticator(const grpc::CallbackServerContext& context, Authenticator::Done done) const;

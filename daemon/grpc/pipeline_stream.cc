@@ -70,8 +70,9 @@ void PipelineStream::OnReadDone(bool ok) {
 }
 
 void PipelineStream::StartRequest() {
-  const bool runs =
-      gate_->Run(*caller_, request_.Length(), [self = shared_from_this()] { self->RunRequest(absl::OkStatus()); });
+  // The operation is not known before the message is read.
+  const bool runs = gate_->Run(*caller_, request_.Length(), LongRequests::Projection::kOfEachKey,
+                               [self = shared_from_this()] { self->RunRequest(absl::OkStatus()); });
   if (!runs) RunRequest(engine::TooManyWaitError());
 }
 

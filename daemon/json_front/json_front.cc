@@ -351,8 +351,11 @@ void JsonFront::Stop() {
 void JsonFront::Start(Admitted admitted, Exchange exchange) {
   const access::MatchWeight of_resources =
       options_.resource_weight == nullptr ? access::MatchWeight() : options_.resource_weight();
+  std::string_view operation;
+  operations_->Knows(*admitted.request.Find("x-amz-target"), &operation);
   if (options_.long_requests == nullptr ||
-      !LongRequests::IsLong(admitted.request.body.size(), admitted.access.get(), of_resources)) {
+      !LongRequests::IsLong(admitted.request.body.size(), LongRequests::ProjectionOf(operation), admitted.access.get(),
+                            of_resources)) {
     return Call(std::move(admitted), std::move(exchange));
   }
   auto work = std::make_shared<std::pair<Admitted, Exchange>>(std::move(admitted), std::move(exchange));

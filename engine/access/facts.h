@@ -50,6 +50,13 @@ absl::StatusOr<Facts> NoFacts();
 
 class ResourcePolicy;
 
+// The part of the name of a table or an index that is compared with patterns. No resource has a longer name, and
+// requests for one are refused after they were authorised.
+constexpr std::string_view ComparedName(std::string_view name) {
+  constexpr size_t kBytesMax = 256;
+  return name.substr(0, kBytesMax);
+}
+
 // One right that a caller needs. Lifetime: used during a call only.
 struct Request {
   std::string_view operation;  // "GetItem"; of the admin service "admin:GetStatus"

@@ -242,7 +242,8 @@ bool ResourcePolicy::Applies(const Statement& statement, std::string_view princi
   if (!is_principal || !statement.actions.AnyMatches(request.operation, facts->work())) return false;
   const bool is_resource =
       statement.any_resource ||
-      (request.index.empty() ? statement.resource_itself : statement.indexes.AnyMatches(request.index, facts->work()));
+      (request.index.empty() ? statement.resource_itself
+                             : statement.indexes.AnyMatches(ComparedName(request.index), facts->work()));
   return is_resource && statement.conditions.Hold(statement.effect, facts);
 }
 

@@ -94,7 +94,8 @@ absl::StatusOr<std::vector<KeyReads>> ReadsOfBranch(const model::KeySchema& sche
     if (found.reads.empty()) return std::vector<KeyReads>();
     budget->Count(found.reads.size());
     ARM_ASSIGN_OR_RETURN(const std::vector<Terms> by_sort, Distributed(schema.sort, terms));
-    if (by_sort.size() == 1) {
+    // Also when the budget is spent: a branch without reads would make the statement a scan.
+    if (by_sort.size() == 1 || budget->is_spent()) {
       all.push_back(std::move(found));
       continue;
     }

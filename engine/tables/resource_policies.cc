@@ -247,7 +247,10 @@ std::shared_ptr<const ResourcePolicy> ResourcePolicies::Get(const Resource& reso
     const auto found = parsed_.find(resource);
     const bool is_there =
         found != parsed_.end() && found->second.policy != nullptr && found->second.revision == stored.revision_id;
-    if (is_there) return found->second.policy;
+    if (is_there) {
+      found->second.used = ++uses_;
+      return found->second.policy;
+    }
   }
   const absl::StatusOr<std::shared_ptr<const ResourcePolicy>> parsed =
       ParseDocument(stored.document, {resource.table, resource.stream});
@@ -264,20 +267,27 @@ void ResourcePolicies::Keep(const Resource& resource, std::string_view revision,
   if (!stored.has_value() || stored->revision_id != revision) return;
   parsed_.erase(resource);
   Measure();
-  if (bytes_ + policy->bytes() > bytes_max_) {
-    for (auto& [other, its] : parsed_) its.policy = nullptr;
-  }
-  parsed_[resource] = {std::string(revision), std::move(policy)};
+  MakeRoom(policy->bytes());
+  parsed_[resource] = {std::string(revision), policy->weight(), policy, ++uses_};
   Measure();
+}
+
+void ResourcePolicies::MakeRoom(size_t bytes) {
+  while (bytes_ > 0 && bytes_ + bytes > bytes_max_) {
+    Parsed* oldest = nullptr;
+    for (auto& [resource, parsed] : parsed_) {
+      if (parsed.policy != nullptr && (oldest == nullptr || parsed.used < oldest->used)) oldest = &parsed;
+    }
+    bytes_ -= oldest->policy->bytes();
+    oldest->policy = nullptr;
+  }
 }
 
 void ResourcePolicies::Measure() {
   bytes_ = 0;
   access::MatchWeight most;
   for (const auto& [resource, parsed] : parsed_) {
-    const access::MatchWeight weight =
-        parsed.policy == nullptr ? access::MatchWeight{kUnknownWeight, kUnknownWeight} : parsed.policy->weight();
-    most = {.values = std::max(most.values, weight.values), .names = std::max(most.names, weight.names)};
+    most = {.values = std::max(most.values, parsed.weight.values), .names = std::max(most.names, parsed.weight.names)};
     if (parsed.policy != nullptr) bytes_ += parsed.policy->bytes();
   }
   values_weight_.store(most.values, std::memory_order_relaxed);
@@ -290,10 +300,10 @@ std::optional<model::ResourcePolicy> ResourcePolicies::StoredFor(const Resource&
   return table == nullptr ? std::nullopt : table->descriptor.settings.resource_policy;
 }
 
-std::map<ResourcePolicies::Resource, std::string> ResourcePolicies::Revisions() const {
+std::map<ResourcePolicies::Resource, std::string> ResourcePolicies::RevisionsIn(
+    const store::CatalogSnapshot& catalog) const {
   std::map<Resource, std::string> revisions;
-  const std::shared_ptr<const store::CatalogSnapshot> catalog = database_->catalog();
-  for (const auto& [name, table] : catalog->tables()) {
+  for (const auto& [name, table] : catalog.tables()) {
     const std::optional<model::ResourcePolicy>& policy = table->descriptor.settings.resource_policy;
     if (policy.has_value()) revisions[{name, ""}] = policy->revision_id;
   }
@@ -307,7 +317,18 @@ std::map<ResourcePolicies::Resource, std::string> ResourcePolicies::Revisions() 
 
 void ResourcePolicies::Refresh() {
   const absl::MutexLock refreshing(&refresh_mutex_);
-  std::map<Resource, std::string> wanted = Revisions();
+  RefreshFrom(database_->catalog());
+}
+
+void ResourcePolicies::RefreshTables() {
+  const absl::MutexLock refreshing(&refresh_mutex_);
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = database_->catalog();
+  if (refreshed_.lock() != catalog) RefreshFrom(catalog);
+}
+
+void ResourcePolicies::RefreshFrom(const std::shared_ptr<const store::CatalogSnapshot>& catalog) {
+  refreshed_ = catalog;
+  std::map<Resource, std::string> wanted = RevisionsIn(*catalog);
   {
     const absl::MutexLock lock(&mutex_);
     for (auto it = parsed_.begin(); it != parsed_.end();) {

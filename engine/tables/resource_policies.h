@@ -67,8 +67,8 @@ absl::StatusOr<model::ResourcePolicy> MakeTablePolicy(std::string_view table, co
 // Thread-safety: thread-safe. Lifetime: `database` must outlive it.
 class ResourcePolicies {
  public:
-  // Limit of the memory of all parsed policies together. Beyond it, all but the newest are parsed again when they are
-  // asked for.
+  // Limit of the memory of all parsed policies together. Beyond it, those that were not asked for the longest are
+  // parsed again when they are asked for.
   static constexpr size_t kBytesMax = 8 << 20;
 
   explicit ResourcePolicies(const store::Database* database, size_t bytes_max = kBytesMax)
@@ -80,13 +80,14 @@ class ResourcePolicies {
 
   // Parses the policies that are new, and drops those that are gone or replaced. Cost: a look at each table and stream.
   void Refresh();
+  // The same, unless the catalog is that of the last time: only tables may have changed.
+  void RefreshTables();
 
-  // The most work of a policy that a table or a stream has. kUnknownWeight if one of them must be parsed again.
+  // The most work of a policy that a table or a stream has, also of one whose parsed form was given up.
   access::MatchWeight weight_max() const {
     return {.values = values_weight_.load(std::memory_order_relaxed),
             .names = names_weight_.load(std::memory_order_relaxed)};
   }
-  static constexpr size_t kUnknownWeight = size_t{1} << 32;
   // Memory that the policies take.
   size_t bytes() const;
 
@@ -100,15 +101,21 @@ class ResourcePolicies {
   };
   struct Parsed {
     std::string revision;
-    std::shared_ptr<const access::ResourcePolicy> policy;  // null: there was no room for it
+    access::MatchWeight weight;
+    std::shared_ptr<const access::ResourcePolicy> policy;  // null: there is no room for it
+    uint64_t used = 0;                                     // place in the order of uses
   };
 
   std::shared_ptr<const access::ResourcePolicy> Get(const Resource& resource, const model::ResourcePolicy& stored);
   void Keep(const Resource& resource, std::string_view revision, std::shared_ptr<const access::ResourcePolicy> policy);
+  // Gives up the parsed forms that were not used the longest until there is room for `bytes` more.
+  void MakeRoom(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Measure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RefreshFrom(const std::shared_ptr<const store::CatalogSnapshot>& catalog)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
   std::optional<model::ResourcePolicy> StoredFor(const Resource& resource) const;
   // All resources that have policies, with the revisions of these.
-  std::map<Resource, std::string> Revisions() const;
+  std::map<Resource, std::string> RevisionsIn(const store::CatalogSnapshot& catalog) const;
 
   const store::Database* const database_;
   const size_t bytes_max_;
@@ -116,9 +123,12 @@ class ResourcePolicies {
   std::atomic<size_t> names_weight_ = 0;
 
   absl::Mutex refresh_mutex_;  // held by Refresh. Before mutex_
+  // Of the last Refresh. Not held: that would keep deleted tables.
+  std::weak_ptr<const store::CatalogSnapshot> refreshed_ ABSL_GUARDED_BY(refresh_mutex_);
   mutable absl::Mutex mutex_;
   std::map<Resource, Parsed> parsed_ ABSL_GUARDED_BY(mutex_);
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t uses_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace armature::engine

@@ -165,8 +165,8 @@ class HttpAnswers(UnreadAnswers):
         operation = what.split()[0]
         count = answers_for(ANSWER_BYTES.get(what, ANSWER_BYTES[operation]))
         host, port = daemon.http.rsplit(":", 1)
-        with contextlib.ExitStack() as stack:
-            wait = stack.enter_context(self.bounded(daemon, what, operation, count))
+        # The clients leave after the checks.
+        with contextlib.ExitStack() as stack, self.bounded(daemon, what, operation, count) as wait:
             for number in range(count):
                 if number % AT_ONCE == 0:
                     wait(number)
@@ -206,19 +206,22 @@ class GrpcAnswers(UnreadAnswers):
             for method, request in requests.items():
                 operation = method.rsplit("/", 1)[1]
                 connections = -(-answers_for(ANSWER_BYTES[operation]) // CALLS)
+                # The clients leave after the checks.
                 with self.subTest(method), contextlib.ExitStack() as stack:
                     clients = []
-                    wait = stack.enter_context(self.bounded(
-                        daemon, method, operation, connections * CALLS,
-                        lambda clients=clients: CALLS * (len(clients) - daemon.metric("armature_grpc_connections "))))
-                    for number in range(connections * CALLS):
-                        if number % CALLS == 0:
-                            clients.append(stack.enter_context(
-                                contextlib.closing(RawGrpcClient(daemon.grpc, receive_bytes=4096))))
-                        if number % AT_ONCE == 0:
-                            wait(number)
-                        with contextlib.suppress(ConnectionError):  # broken off, because nothing is read
-                            clients[-1].socket.sendall(clients[-1].call_frames(method, request)[0])
+
+                    def lost(clients=clients):
+                        return CALLS * (len(clients) - daemon.metric("armature_grpc_connections "))
+
+                    with self.bounded(daemon, method, operation, connections * CALLS, lost) as wait:
+                        for number in range(connections * CALLS):
+                            if number % CALLS == 0:
+                                clients.append(stack.enter_context(
+                                    contextlib.closing(RawGrpcClient(daemon.grpc, receive_bytes=4096))))
+                            if number % AT_ONCE == 0:
+                                wait(number)
+                            with contextlib.suppress(ConnectionError):  # broken off, because nothing is read
+                                clients[-1].socket.sendall(clients[-1].call_frames(method, request)[0])
 
 
 def main():

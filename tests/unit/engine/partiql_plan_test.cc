@@ -143,6 +143,10 @@ TEST_F(PartiqlPlanTest, ProductsOfListsAndChoicesEndAtABoundOfReads) {
            Product{Cat("pk IN ", texts, " AND sk IN ", numbers, " AND ", ranges), kTooMany, 0},
            Product{filtered, "", 50},
            Product{Cat(filtered, " OR ", filtered), kTooMany, 0},
+           // The first read of the last branch spends the budget: 50 partitions and 49 choices make 2,500 before.
+           Product{Cat("pk IN ", texts, " AND (", ranges.substr(1, ranges.rfind(" OR ") - 1),
+                       ") OR pk = 'a' AND (sk = 1 OR sk = 2)"),
+                   kTooMany, 0},
            // A branch without a value of the partition key, behind too many reads, makes it a scan.
            Product{Cat(product, " OR (pk = 'a' OR pk > 'b') AND n = 1"), "", 0},
        }) {

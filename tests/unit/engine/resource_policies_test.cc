@@ -25,17 +25,19 @@ std::string Document(std::string_view effect, std::string_view more = "") {
              "}}");
 }
 
+model::TableDefinition TableNamed(const std::string& name) {
+  model::TableDefinition definition;
+  definition.table_name = name;
+  definition.billing_mode = "PAY_PER_REQUEST";
+  definition.attribute_definitions = {{"p", "S"}};
+  definition.key_schema = {{"p", "HASH"}};
+  definition.stream = model::StreamDefinition{true, "KEYS_ONLY"};
+  return definition;
+}
+
 class ResourcePoliciesTest : public testing::Test {
  protected:
-  void SetUp() override {
-    model::TableDefinition definition;
-    definition.table_name = "Cats";
-    definition.billing_mode = "PAY_PER_REQUEST";
-    definition.attribute_definitions = {{"p", "S"}};
-    definition.key_schema = {{"p", "HASH"}};
-    definition.stream = model::StreamDefinition{true, "KEYS_ONLY"};
-    ASSERT_TRUE(engine_.CreateTable(definition).ok());
-  }
+  void SetUp() override { ASSERT_TRUE(engine_.CreateTable(TableNamed("Cats")).ok()); }
 
   std::string Put(std::string_view document, std::optional<std::string> expected = {}) {
     PutResourcePolicyRequest request;
@@ -175,7 +177,8 @@ TEST_F(ResourcePoliciesTest, TheMemoryOfAllPoliciesIsBounded) {
   ResourcePolicies few(engine_->database(), one + one / 2);
   few.Refresh();
   EXPECT_LE(few.bytes(), one + one / 2);
-  EXPECT_EQ(few.weight_max().values, ResourcePolicies::kUnknownWeight) << "one must be parsed by a request";
+  all.Refresh();
+  EXPECT_EQ(few.weight_max().values, all.weight_max().values) << "also with one that is given up";
   for (int i = 0; i < 3; ++i) {
     EXPECT_NE(few.Find("Cats"), nullptr);
     EXPECT_NE(few.Find(StreamArn()), nullptr);
@@ -184,7 +187,29 @@ TEST_F(ResourcePoliciesTest, TheMemoryOfAllPoliciesIsBounded) {
   ASSERT_TRUE(DeleteResourcePolicy(engine_->database(), {arn_, std::nullopt}).ok());
   few.Refresh();
   EXPECT_NE(few.Find(StreamArn()), nullptr);
-  EXPECT_LT(few.weight_max().values, ResourcePolicies::kUnknownWeight);
+}
+
+TEST_F(ResourcePoliciesTest, PoliciesInUseStayParsed) {
+  Put(Document("Deny", Like(300)));
+  ResourcePolicies policies(engine_->database());
+  policies.Refresh();
+  const size_t one = policies.bytes();
+  PutResourcePolicyRequest of_stream;
+  of_stream.resource_arn = StreamArn();
+  of_stream.policy = Document("Allow", Like(300));
+  ASSERT_TRUE(PutResourcePolicy(engine_->database(), of_stream).ok());
+  model::TableDefinition dogs = TableNamed("Dogs");
+  dogs.resource_policy = Document("Deny", Like(300));
+  ASSERT_TRUE(engine_.CreateTable(dogs).ok());
+  // Room for two of three.
+  ResourcePolicies few(engine_->database(), 2 * one + one / 2);
+  const std::weak_ptr<const access::ResourcePolicy> cats = few.Find("Cats");
+  const std::weak_ptr<const access::ResourcePolicy> stream = few.Find(StreamArn());
+  ASSERT_FALSE(cats.expired() || stream.expired());
+  few.Find("Cats");
+  EXPECT_NE(few.Find("Dogs"), nullptr);
+  EXPECT_FALSE(cats.expired());
+  EXPECT_TRUE(stream.expired()) << "it was not used the longest";
 }
 
 // A client that expects the revision that it has read never overwrites the change of another one.
