@@ -8,8 +8,13 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 
 namespace armature {
 namespace {
@@ -43,6 +48,25 @@ Armed& ArmedPoint() {
   return armed;
 }
 
+struct PointCall {
+  std::atomic<bool> is_set{false};
+  absl::Mutex mutex;
+  std::string name ABSL_GUARDED_BY(mutex);
+  std::function<void()> call ABSL_GUARDED_BY(mutex);
+};
+
+PointCall& TheCall() {
+  static PointCall call;
+  return call;
+}
+
+void MakeCall(std::string_view name) {
+  PointCall& point = TheCall();
+  if (!point.is_set.load(std::memory_order_acquire)) return;
+  const absl::MutexLock lock(&point.mutex);
+  if (point.call != nullptr && point.name == name) point.call();
+}
+
 // Does not wait if the file cannot be opened.
 void WaitForFile(const std::string& file) {
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
@@ -54,10 +78,19 @@ void WaitForFile(const std::string& file) {
 }  // namespace
 
 void PassFaultPoint(std::string_view name) {
+  MakeCall(name);
   Armed& armed = ArmedPoint();
   if (armed.name.empty() || armed.name != name) return;
   if (!armed.file.empty()) return WaitForFile(armed.file);
   if (armed.passes_left.fetch_sub(1) == 1) kill(getpid(), SIGKILL);
+}
+
+void SetFaultPointCall(std::string name, std::function<void()> call) {
+  PointCall& point = TheCall();
+  const absl::MutexLock lock(&point.mutex);
+  point.is_set.store(call != nullptr, std::memory_order_release);
+  point.name = std::move(name);
+  point.call = std::move(call);
 }
 
 }  // namespace armature

@@ -8,12 +8,17 @@
 //   ARMATURE_FAULT_POINT=committer.before_write@FILE    waits at each pass while FILE has an exclusive flock
 // Compiled out of release builds (CMake option ARMATURE_FAULT_POINTS).
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 namespace armature {
 
 // Counts a pass of `name`. Kills the process or waits if the environment variable says so.
 void PassFaultPoint(std::string_view name);
+
+// Calls `call` at each pass of `name`, for tests inside the process. One point at a time; null ends it.
+void SetFaultPointCall(std::string name, std::function<void()> call);
 
 }  // namespace armature
 

@@ -15,6 +15,7 @@
 #include "storage/base/strings.h"
 #include "storage/base/thread_pool.h"
 #include "storage/base/time_histogram.h"
+#include "storage/store/compaction_switches.h"
 #include "storage/store/damaged_families.h"
 #include "storage/store/files/volume.h"
 #include "storage/store/meta_keys.h"
@@ -27,15 +28,6 @@ namespace {
 // Pause before another attempt to keep what could not be kept.
 constexpr absl::Duration kRetryPause = absl::Seconds(1);
 
-// RocksDB would try the same compaction again every second. False: to be tried again.
-bool StopCompactions(RocksDb* db, std::string_view family) {
-  const absl::Status stopped = db->StopCompactions(family);
-  if (!stopped.ok()) {
-    LOG_EVERY_N(WARNING, 60) << "store: cannot set a damaged family apart status=" << stopped;
-  }
-  return stopped.ok();
-}
-
 // Damage whose file is not known cannot be looked for.
 bool IsStillDamaged(RocksDb* db, const FamilyDamage& damage) {
   if (damage.file.empty()) return db->Find(damage.family) != nullptr;
@@ -45,13 +37,11 @@ bool IsStillDamaged(RocksDb* db, const FamilyDamage& damage) {
 
 // True, once for each file, if the file can be read again, as after a timeout of the disk: the family is compacted
 // again.
-bool HasPassed(RocksDb* db, const FamilyDamage& damage) {
+bool HasPassed(RocksDb* db, const FamilyDamage& damage, CompactionSwitches* switches) {
   if (IsStillDamaged(db, damage) || !db->damages()->Withdraw(damage)) return false;
   LOG(WARNING) << "store: a table file can be read again, its column family is not set apart family=" << damage.family
                << " " << DamageText(damage);
-  if (const absl::Status started = db->StartCompactions(damage.family); !started.ok()) {
-    LOG(WARNING) << "store: " << started;
-  }
+  switches->Start(damage.family);
   return true;
 }
 
@@ -102,8 +92,10 @@ absl::Status LoadDamages(RocksDb* db) {
     }
     LOG(ERROR) << "store: a table file is still damaged, its column family is set apart family=" << damage.family << " "
                << DamageText(damage);
-    const bool is_stopped = StopCompactions(db, damage.family);
-    db->damages()->Add(std::move(damage), is_stopped ? DamagedFamilies::IsKept::kYes : DamagedFamilies::IsKept::kNo);
+    // No write is there yet for which it could wait.
+    const absl::Status stopped = db->StopCompactions(damage.family);
+    if (!stopped.ok()) LOG(WARNING) << "store: cannot set a damaged family apart status=" << stopped;
+    db->damages()->Add(std::move(damage), stopped.ok() ? DamagedFamilies::IsKept::kYes : DamagedFamilies::IsKept::kNo);
   }
   if (repaired.Count() == 0) return absl::OkStatus();
   // A record that stays is looked at again by the next start.
@@ -112,19 +104,23 @@ absl::Status LoadDamages(RocksDb* db) {
   return absl::OkStatus();
 }
 
-bool KeepDamages(RocksDb* db) {
+bool KeepDamages(RocksDb* db, CompactionSwitches* switches) {
+  // After the changes took effect, which is before they end.
+  if (switches->is_any_in_progress()) db->WakeWrites();
   const std::vector<FamilyDamage> added = db->damages()->NotKept();
-  if (added.empty()) return true;
   bool are_stopped = true;
-  // All before the files are read, and before the write, which one of them might hold back.
-  for (const FamilyDamage& damage : added) are_stopped = StopCompactions(db, damage.family) && are_stopped;
+  // RocksDB would try the same compactions again every second. All families before the files are read, and before the
+  // write, which one of them might hold back.
+  for (const FamilyDamage& damage : added) are_stopped = switches->Stop(damage.family) && are_stopped;
   if (!are_stopped) return false;
   rocksdb::WriteBatch batch;
+  std::vector<FamilyDamage> recorded;
   for (const FamilyDamage& damage : added) {
-    if (HasPassed(db, damage)) continue;
+    if (HasPassed(db, damage, switches)) continue;
     batch.Put(db->meta()->handle(), DamagedKey(damage.family), EncodeDamageRecord(damage));
+    recorded.push_back(damage);
   }
-  if (batch.Count() == 0) return true;
+  if (recorded.empty()) return !switches->is_any_in_progress();
   ARM_FAULT_POINT("damage.before_record");
   // Without the record, a start finds the damage when it compacts the family.
   const absl::Status written = db->TryWrite(&batch, "record damages");
@@ -132,38 +128,42 @@ bool KeepDamages(RocksDb* db) {
     LOG_EVERY_N(WARNING, 60) << "store: cannot record damages status=" << written;
     return false;
   }
-  for (const FamilyDamage& damage : added) db->damages()->SetKept(damage.family);
-  return true;
+  // Not all of `added`: a family whose damage has passed may have another one by now.
+  for (const FamilyDamage& damage : recorded) db->damages()->SetKept(damage);
+  return !switches->is_any_in_progress();
 }
 
-DamageKeeper::DamageKeeper(RocksDb* db) : db_(db) {
-  db_->damages()->SetListener([this] {
-    const absl::MutexLock lock(&mutex_);
-    is_found_ = true;
-    wake_.Notify();
-  });
+DamageKeeper::DamageKeeper(RocksDb* db) : db_(db), switches_(db, [this] { Wake(); }) {
+  db_->damages()->SetListener([this] { Wake(); });
   thread_ = std::thread([this] { Work(); });
 }
 
 DamageKeeper::~DamageKeeper() {
-  db_->damages()->SetListener(nullptr);
   {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
     wake_.Notify();
   }
   thread_.join();
+  db_->damages()->SetListener(nullptr);
+}
+
+void DamageKeeper::Wake() {
+  const absl::MutexLock lock(&mutex_);
+  is_woken_ = true;
+  wake_.Notify();
 }
 
 void DamageKeeper::Work() {
   SetThreadName("arm-damage");
   while (true) {
-    const bool are_kept = KeepDamages(db_);
+    const bool are_kept = KeepDamages(db_, &switches_);
     const int64_t retry_ns = MonotonicAfter(are_kept ? absl::InfiniteDuration() : kRetryPause);
+    const bool is_quiet = !switches_.is_any_in_progress();
     const absl::MutexLock lock(&mutex_);
-    while (!is_found_ && !stopping_ && MonotonicNs() < retry_ns) wake_.Until(&mutex_, retry_ns);
-    if (stopping_) return;
-    is_found_ = false;
+    while (!is_woken_ && !(stopping_ && is_quiet) && MonotonicNs() < retry_ns) wake_.Until(&mutex_, retry_ns);
+    if (stopping_ && is_quiet) return;
+    is_woken_ = false;
   }
 }
 

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/base/monotonic_wait.h"
+#include "storage/store/compaction_switches.h"
 
 namespace rocksdb {
 class Env;
@@ -29,14 +30,15 @@ absl::Status CheckTableFile(rocksdb::Env* env, const std::string& path);
 // Errors: those of reading `meta`.
 absl::Status LoadDamages(RocksDb* db);
 
-// Ends the attempts to compact the families that were found damaged, and records them. False if something is left to
-// do: to be called again, by one thread at a time.
-bool KeepDamages(RocksDb* db);
+// Ends the attempts to compact the families that were found damaged, and records them. Waits for no write: false if
+// something is left to do, or in progress. To be called again, by one thread at a time.
+bool KeepDamages(RocksDb* db, CompactionSwitches* switches);
 
 // A thread that calls KeepDamages as soon as a damage is found. All other threads may wait for it: while RocksDB tries
 // to compact a damaged family, the family's files may hold back all writes.
 //
-// Thread-safety: owned by one thread. Lifetime: `db` outlives it; the destructor joins the thread.
+// Thread-safety: owned by one thread. Lifetime: `db` outlives it; the destructor joins the thread, which first sees the
+// changes through that are in progress: they may wait for a damage that is still to be found.
 class DamageKeeper {
  public:
   explicit DamageKeeper(RocksDb* db);
@@ -46,12 +48,14 @@ class DamageKeeper {
 
  private:
   void Work();
+  void Wake();
 
   RocksDb* const db_;
   absl::Mutex mutex_;
   MonotonicWait wake_;
-  bool is_found_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_woken_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  CompactionSwitches switches_;
   std::thread thread_;
 };
 

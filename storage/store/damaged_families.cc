@@ -77,7 +77,7 @@ void DamagedFamilies::Remove(std::string_view family) {
 bool DamagedFamilies::Withdraw(const FamilyDamage& damage) {
   const absl::MutexLock lock(&mutex_);
   if (!withdrawn_.insert(damage.file).second) return false;
-  damages_.erase(damage.family);
+  if (FindSame(damage) != nullptr) damages_.erase(damage.family);
   return true;
 }
 
@@ -91,9 +91,16 @@ std::vector<FamilyDamage> DamagedFamilies::NotKept() const {
   return added;
 }
 
-void DamagedFamilies::SetKept(std::string_view family) {
+void DamagedFamilies::SetKept(const FamilyDamage& damage) {
   const absl::MutexLock lock(&mutex_);
-  if (const auto found = damages_.find(family); found != damages_.end()) found->second.is_kept = true;
+  if (Known* const known = FindSame(damage); known != nullptr) known->is_kept = true;
+}
+
+DamagedFamilies::Known* DamagedFamilies::FindSame(const FamilyDamage& damage) {
+  const auto found = damages_.find(damage.family);
+  if (found == damages_.end()) return nullptr;
+  const FamilyDamage& known = found->second.damage;
+  return known.file == damage.file && known.found_ms == damage.found_ms ? &found->second : nullptr;
 }
 
 void DamagedFamilies::SetListener(std::function<void()> found) {

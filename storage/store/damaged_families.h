@@ -53,12 +53,13 @@ class DamagedFamilies {
   // Adds a damage. False if one of the family is known.
   bool Add(FamilyDamage damage, IsKept is_kept = IsKept::kNo);
   void Remove(std::string_view family);
-  // Removes a damage whose file is whole. False if this was done for the file before: then the damage stays.
+  // Removes a damage whose file is whole, unless another one of the family was added since. False if this was done for
+  // the file before: then the damage stays.
   bool Withdraw(const FamilyDamage& damage);
 
-  // The damages that are not kept yet: SetKept tells which are.
+  // The damages that are not kept yet: SetKept tells which are. It leaves another damage of the family alone.
   std::vector<FamilyDamage> NotKept() const;
-  void SetKept(std::string_view family);
+  void SetKept(const FamilyDamage& damage);
 
   // Calls `found` when a damage is added, on the thread that adds it. It must only take a note. Null removes it; it is
   // not running when the call returns.
@@ -69,6 +70,9 @@ class DamagedFamilies {
     FamilyDamage damage;
     bool is_kept = false;
   };
+
+  // Null if the family has no damage, or another one.
+  Known* FindSame(const FamilyDamage& damage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   std::atomic<bool> any_ = false;
   mutable absl::Mutex mutex_;

@@ -329,7 +329,6 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
       status = FromRocks(dropped, "drop column families");
       continue;
     }
-    const absl::MutexLock use(&handles_mutex_);
     {
       const absl::MutexLock lock(&mutex_);
       families_.erase(families_.find(handle->GetName()));
@@ -337,6 +336,9 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
       SetMemtableBudget();
       dead_ranges_.Forget(handle->GetID());
       damages_.Remove(handle->GetName());
+      const auto is_unused = [this, handle]()
+                                 ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !handle_uses_.contains(handle); };
+      mutex_.Await(absl::Condition(&is_unused));
     }
     static_cast<void>(db_->DestroyColumnFamilyHandle(handle));
   }
@@ -351,35 +353,6 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
 absl::Status RocksDb::RemakeShared(const std::vector<std::string>& names) {
   ARM_RETURN_IF_ERROR(DropFamilies(names));
   return MakeShared();
-}
-
-absl::Status RocksDb::StopCompactions(std::string_view name) {
-  const absl::MutexLock use(&handles_mutex_);
-  ColumnFamily* const family = Find(name);
-  if (family == nullptr || db_->GetOptions(family->handle()).disable_auto_compactions) return absl::OkStatus();
-  return FromRocks(db_->SetOptions(family->handle(), {{"disable_auto_compactions", "true"}}),
-                   Cat("end compactions of ", name));
-}
-
-absl::Status RocksDb::StartCompactions(std::string_view name) {
-  const absl::MutexLock use(&handles_mutex_);
-  ColumnFamily* const family = Find(name);
-  if (family == nullptr) return absl::OkStatus();
-  return FromRocks(db_->EnableAutoCompaction({family->handle()}), Cat("begin compactions of ", name));
-}
-
-std::string RocksDb::PathOf(std::string_view family, std::string_view file) {
-  const absl::MutexLock use(&handles_mutex_);
-  ColumnFamily* const found = Find(family);
-  if (found == nullptr) return "";
-  rocksdb::ColumnFamilyMetaData facts;
-  db_->GetColumnFamilyMetaData(found->handle(), &facts);
-  for (const rocksdb::LevelMetaData& level : facts.levels) {
-    for (const rocksdb::SstFileMetaData& sst : level.files) {
-      if (NameIn(sst.name) == file) return Cat(sst.db_path, "/", file);
-    }
-  }
-  return "";
 }
 
 absl::StatusOr<bool> RocksDb::IsEmpty(const ColumnFamily& family) {

@@ -109,10 +109,16 @@ class RocksDb {
   // Drops those of the families `names` that every database has, but meta, with all rows, and makes them anew. After an
   // error the next start makes them.
   absl::Status RemakeShared(const std::vector<std::string>& names);
-  // Ends the automatic compactions of a family, if it is made: its files hold no writes back from then on. Does not
-  // wait for writes that are held back. A family may be dropped meanwhile.
+  // Ends the automatic compactions of a family, if it is made: its files hold no writes back from then on. As each
+  // change of options, it takes effect first, and then waits for the writes that the files of other families hold back.
+  // See CompactionSwitches for a thread that must not wait. A family may be dropped meanwhile.
   absl::Status StopCompactions(std::string_view name);
+  // Begins them again, and waits likewise. The family's files hold no writes back until the database is opened again.
   absl::Status StartCompactions(std::string_view name);
+  // True if StopCompactions has nothing to do.
+  bool AreCompactionsStopped(std::string_view name);
+  // Makes all writes that are held back look whether they still are: RocksDB does not tell them.
+  void WakeWrites();
   // The path of a table file of a family; empty if the family does not have it. A family may be dropped meanwhile.
   std::string PathOf(std::string_view family, std::string_view file);
 
@@ -224,15 +230,16 @@ class RocksDb {
   // Used by the thread of FlushIdle.
   std::map<uint32_t, MemtableFill> fill_;  // by id of the family
   int64_t next_idle_scan_ns_ = 0;
-  absl::Mutex drop_mutex_;  // held while families are dropped, or their handles used by FlushIdle
-  // Held while the handles of dropped families are destroyed, or used by StopCompactions and PathOf. FlushIdle may wait
-  // for a family that only StopCompactions gets going, so it cannot be drop_mutex_.
-  absl::Mutex handles_mutex_;
+  absl::Mutex drop_mutex_;     // held while families are dropped, or their handles used by FlushIdle
   absl::Mutex families_gate_;  // held while families are created or dropped
   bool families_free_ ABSL_GUARDED_BY(families_gate_) = true;
   absl::Mutex mutex_;
   std::map<std::string, std::unique_ptr<ColumnFamily>, std::less<>> families_ ABSL_GUARDED_BY(mutex_);
   size_t made_ ABSL_GUARDED_BY(mutex_) = 0;  // number of families that are made
+  // Numbers of the uses by StopCompactions and the like. A lock would not do: a drop that waits for one family, whose
+  // use waits for a write, must not keep others from the use of the family that holds the write back.
+  class HandleUse;
+  std::map<const rocksdb::ColumnFamilyHandle*, int> handle_uses_ ABSL_GUARDED_BY(mutex_);
   // Names of the families that had totals when the database was opened: all that had rows, and were counted.
   std::set<std::string, std::less<>> counted_;
   ColumnFamily* meta_ = nullptr;

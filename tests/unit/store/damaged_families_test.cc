@@ -19,7 +19,9 @@
 #include "rocksdb/listener.h"
 #include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
+#include "storage/base/fault_points.h"
 #include "storage/base/strings.h"
+#include "storage/store/compaction_switches.h"
 #include "storage/store/damage_keeper.h"
 #include "storage/store/database.h"
 #include "storage/store/disk_space.h"
@@ -28,6 +30,7 @@
 #include "storage/store/recovery.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_options.h"
+#include "tests/support/fault_points.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/store/damaged_files.h"
 #include "tests/unit/store/store_test_util.h"
@@ -192,6 +195,42 @@ class DamagedFamiliesTest : public testing::Test {
       rocks->db()->GetColumnFamilyMetaData(handle, &files);
     }
   }
+  // Makes the files of families hold back all writes, without a compaction that would end that or wake the writes.
+  static void HoldWritesBack(const std::vector<std::string>& families, RocksDb* rocks) {
+    for (const std::string& family : families) {
+      ASSERT_TRUE(rocks->StopCompactions(family).ok());
+      AddFilesTo(family, rocks);
+    }
+    for (const std::string& family : families) {
+      ASSERT_TRUE(rocks->db()
+                      ->SetOptions(rocks->Find(family)->handle(),
+                                   {{"level0_file_num_compaction_trigger", Cat(100 * kFilesThatStopWrites)},
+                                    {"level0_slowdown_writes_trigger", Cat(100 * kFilesThatStopWrites)},
+                                    {"disable_auto_compactions", "false"}})
+                      .ok());
+    }
+    ASSERT_TRUE(AreWritesHeldBack(rocks));
+  }
+  static bool AreWritesHeldBack(RocksDb* rocks) {
+    uint64_t value = 0;
+    return rocks->db()->GetIntProperty(rocksdb::DB::Properties::kIsWriteStopped, &value) && value > 0;
+  }
+  // Begins a write to `meta` that may be held back.
+  static std::thread BeginWrite(RocksDb* rocks) {
+    absl::Notification begun;
+    std::thread writer([&begun, rocks] {
+      rocksdb::WriteBatch batch;
+      batch.Put(rocks->meta()->handle(), "key", "value");
+      begun.Notify();
+      EXPECT_TRUE(rocks->Write(&batch, /*sync=*/true, "write").ok());
+    });
+    begun.WaitForNotification();
+    return writer;
+  }
+  std::string LocalIndexFamily() {
+    const Table& table = TableOf("bad");
+    return LocalIndexFamilyName(table.descriptor.id, table.FindIndex("by_l")->descriptor.id);
+  }
   // The record of a damage is written by a thread of the database.
   void AwaitRecord() {
     ASSERT_TRUE(Eventually([&] {
@@ -321,23 +360,59 @@ TEST_F(DamagedFamiliesTest, AWriteThatIsHeldBackGoesOnWhenTheDamageIsFound) {
     ASSERT_TRUE(rocks->db()->Delete({}, rocks->meta()->handle(), DamagedKey(family)).ok());
   });
   Change([&](RocksDb* rocks) {
-    const auto is_write_stopped = [rocks] {
-      uint64_t value = 0;
-      return rocks->db()->GetIntProperty(rocksdb::DB::Properties::kIsWriteStopped, &value) && value > 0;
-    };
-    EXPECT_TRUE(is_write_stopped());
-    absl::Notification begun;
-    std::thread writer([&] {
-      rocksdb::WriteBatch batch;
-      batch.Put(rocks->meta()->handle(), "key", "value");
-      begun.Notify();
-      EXPECT_TRUE(rocks->Write(&batch, /*sync=*/true, "write").ok());
-    });
-    begun.WaitForNotification();
+    EXPECT_TRUE(AreWritesHeldBack(rocks));
+    CompactionSwitches switches(rocks, nullptr);
+    std::thread writer = BeginWrite(rocks);
     EXPECT_TRUE(Eventually([&] { return !rocks->damages()->NotKept().empty(); }));
-    EXPECT_TRUE(Eventually([&] { return KeepDamages(rocks); }));
+    EXPECT_TRUE(Eventually([&] { return KeepDamages(rocks, &switches); }));
     writer.join();
-    EXPECT_FALSE(is_write_stopped());
+    EXPECT_FALSE(AreWritesHeldBack(rocks));
+  });
+}
+
+// RocksDB writes each change of options to a file, after the write.
+TEST_F(DamagedFamiliesTest, AWriteThatTwoFamiliesHoldBackGoesOnWhenBothDamagesAreFound) {
+  const std::vector<std::string> families = {DataFamilyName(TableOf("bad").descriptor.id), LocalIndexFamily()};
+  Change([&](RocksDb* rocks) {
+    HoldWritesBack(families, rocks);
+    CompactionSwitches switches(rocks, nullptr);
+    std::thread writer = BeginWrite(rocks);
+    rocks->damages()->Add({families[0], "", 1, "damaged"});
+    EXPECT_FALSE(KeepDamages(rocks, &switches));
+    rocks->damages()->Add({families[1], "", 1, "damaged"});
+    EXPECT_TRUE(Eventually([&] { return KeepDamages(rocks, &switches); }));
+    writer.join();
+    EXPECT_FALSE(AreWritesHeldBack(rocks));
+    for (const std::string& family : families) {
+      EXPECT_TRUE(rocks->AreCompactionsStopped(family));
+      EXPECT_TRUE(rocks->Get(*rocks->meta(), DamagedKey(family))->has_value());
+    }
+  });
+}
+
+TEST_F(DamagedFamiliesTest, TheThreadEndsOnlyAfterTheWriteForWhichItsChangesWait) {
+  const std::vector<std::string> families = {DataFamilyName(TableOf("bad").descriptor.id), LocalIndexFamily()};
+  Change([&](RocksDb* rocks) {
+    HoldWritesBack(families, rocks);
+    std::thread writer = BeginWrite(rocks);
+    absl::Notification ending;
+    std::thread finder;
+    {
+      const DamageKeeper keeper(rocks);
+      rocks->damages()->Add({families[0], "", 1, "damaged"});
+      EXPECT_TRUE(Eventually([&] { return rocks->AreCompactionsStopped(families[0]); }));
+      finder = std::thread([&] {
+        ending.WaitForNotification();
+        rocks->damages()->Add({families[1], "", 1, "damaged"});
+      });
+      ending.Notify();
+    }
+    finder.join();
+    // The write may have begun only after the thread had ended.
+    CompactionSwitches switches(rocks, nullptr);
+    EXPECT_TRUE(Eventually([&] { return KeepDamages(rocks, &switches); }));
+    writer.join();
+    EXPECT_FALSE(AreWritesHeldBack(rocks));
   });
 }
 
@@ -350,7 +425,8 @@ TEST_F(DamagedFamiliesTest, DamageThatAStartMeetsIsKept) {
     rocks->damages()->Add({family, "", 2, "met"});
     ASSERT_TRUE(LoadDamages(rocks).ok());
     EXPECT_TRUE(rocks->Get(*rocks->meta(), DamagedKey(family))->has_value());
-    EXPECT_TRUE(KeepDamages(rocks));
+    CompactionSwitches switches(rocks, nullptr);
+    EXPECT_TRUE(Eventually([&] { return KeepDamages(rocks, &switches); }));
   });
   Open();
   ASSERT_EQ(database_->damages().size(), 1u);
@@ -362,17 +438,75 @@ TEST_F(DamagedFamiliesTest, AFileThatCanBeReadAgainIsNoDamage) {
   database_.reset();
   const FamilyDamage damage{family, NameIn(FlushedFilesOf(family, path_).front()), 1, "IO error: timed out"};
   Change([&](RocksDb* rocks) {
-    rocksdb::ColumnFamilyHandle* const handle = rocks->Find(family)->handle();
+    CompactionSwitches switches(rocks, nullptr);
     rocks->damages()->Add(damage);
-    EXPECT_TRUE(KeepDamages(rocks));
+    EXPECT_TRUE(Eventually([&] { return KeepDamages(rocks, &switches); }));
     EXPECT_FALSE(rocks->damages()->Find(family).has_value());
-    EXPECT_FALSE(rocks->db()->GetOptions(handle).disable_auto_compactions);
+    EXPECT_FALSE(rocks->AreCompactionsStopped(family));
     // But if compactions fail again, they would do so for ever.
     rocks->damages()->Add(damage);
-    EXPECT_TRUE(KeepDamages(rocks));
+    EXPECT_TRUE(Eventually([&] { return KeepDamages(rocks, &switches); }));
     EXPECT_TRUE(rocks->damages()->Find(family).has_value());
-    EXPECT_TRUE(rocks->db()->GetOptions(handle).disable_auto_compactions);
+    EXPECT_TRUE(rocks->AreCompactionsStopped(family));
   });
+}
+
+// Else writes would wait again, and so would the end of the compactions if they fail once more.
+TEST_F(DamagedFamiliesTest, FilesOfAFamilyThatIsCompactedAgainHoldNothingBack) {
+  const std::string family = LocalIndexFamily();
+  Change([&](RocksDb* rocks) {
+    HoldWritesBack({family}, rocks);
+    EXPECT_TRUE(rocks->StopCompactions(family).ok());
+    EXPECT_FALSE(AreWritesHeldBack(rocks));
+    EXPECT_TRUE(rocks->StartCompactions(family).ok());
+    EXPECT_FALSE(rocks->AreCompactionsStopped(family));
+    EXPECT_FALSE(AreWritesHeldBack(rocks));
+  });
+}
+
+class DamageBeforeRecordTest : public DamagedFamiliesTest {
+ protected:
+  void SetUp() override {
+    test::SkipWithoutFaultPoints();
+    if (!IsSkipped()) DamagedFamiliesTest::SetUp();
+  }
+};
+
+TEST_F(DamageBeforeRecordTest, DamageThatIsFoundAgainWhileAnotherIsRecordedIsRecordedToo) {
+  const std::string passing = DataFamilyName(TableOf("bad").descriptor.id);
+  const std::string lasting = LocalIndexFamily();
+  database_.reset();
+  FamilyDamage damage{passing, NameIn(FlushedFilesOf(passing, path_).front()), 1, "IO error: timed out"};
+  Change([&](RocksDb* rocks) {
+    CompactionSwitches switches(rocks, nullptr);
+    rocks->damages()->Add(damage);
+    rocks->damages()->Add({lasting, "", 1, "damaged"});
+    bool is_found_again = false;
+    SetFaultPointCall("damage.before_record", [&] {
+      damage.found_ms = 2;
+      is_found_again = rocks->damages()->Add(damage);
+    });
+    EXPECT_TRUE(Eventually([&] {
+      KeepDamages(rocks, &switches);
+      return is_found_again;
+    }));
+    SetFaultPointCall("", nullptr);
+    EXPECT_TRUE(Eventually([&] { return KeepDamages(rocks, &switches); }));
+    for (const std::string& family : {passing, lasting}) {
+      EXPECT_TRUE(rocks->AreCompactionsStopped(family));
+      EXPECT_TRUE(rocks->Get(*rocks->meta(), DamagedKey(family))->has_value());
+    }
+  });
+}
+
+TEST(DamagedFamilies, OtherDamageOfAFamilyIsNeitherKeptNorWithdrawn) {
+  DamagedFamilies damages;
+  const FamilyDamage first{"t7", "000011.sst", 1, "bad block"};
+  damages.Add({"t7", "000011.sst", 2, "bad block"});
+  damages.SetKept(first);
+  EXPECT_EQ(damages.NotKept().size(), 1u);
+  EXPECT_TRUE(damages.Withdraw(first));
+  EXPECT_TRUE(damages.Find("t7").has_value());
 }
 
 TEST_F(DamagedFamiliesTest, ToolsFindTheDamageWithoutTheDaemon) {
