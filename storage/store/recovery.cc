@@ -141,6 +141,17 @@ absl::Status AddCatalogDamage(const Inspector& inspector, std::vector<Damage>* d
   return absl::OkStatus();
 }
 
+// Lets the next start fill the expiry again: lost writes may have removed rows of it, or their items.
+absl::Status FillExpiryAgain(RocksDb* rocks) {
+  rocksdb::WriteBatch batch;
+  const auto remove = [&](std::string_view key, std::string_view) {
+    batch.Delete(rocks->meta()->handle(), ToSlice(key));
+    return absl::OkStatus();
+  };
+  ARM_RETURN_IF_ERROR(rocks->ForEachWithPrefix(*rocks->meta(), kExpiryPrefix, remove));
+  return rocks->Write(&batch, /*sync=*/true, "fill the expiry again");
+}
+
 // Removes the records of families from the change log and from `meta`, and takes care that ids and change sequences
 // that were in use are not used again.
 class Forgetting {
@@ -182,8 +193,6 @@ class Forgetting {
       }
       if (record.kind == MetaKind::kStream) SawId(record.stream.value());
       if (record.kind == MetaKind::kCursor) sequence_ = std::max(sequence_, record.number);
-      // Lost writes may have removed rows of the expiry, or their items: the next start fills it again.
-      if (record.kind == MetaKind::kExpiry) is_lost = true;
       if (record.kind == MetaKind::kStats) is_lost = families_->contains(record.name);
       if (is_lost) batch_.Delete(meta->handle(), ToSlice(key));
       return absl::OkStatus();
@@ -286,6 +295,8 @@ absl::Status AcceptLosses(Volume* volume, const std::string& data_dir, const std
   }
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<RocksDb> rocks,
                        RocksDb::Open(directory->db_path(), options, RocksDb::IfMissing::kFail, if_damaged));
+  // Before the expiry is made anew: with a record that says complete, an empty one would stay empty.
+  ARM_RETURN_IF_ERROR(FillExpiryAgain(rocks.get()));
   ARM_RETURN_IF_ERROR(RemakeFamilies(rocks.get(), damaged));
   TimerQueue timers;
   SequenceTickets tickets(ChangeSequence(0));

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "glog/logging.h"
 #include "rocksdb/write_batch.h"
+#include "storage/base/fault_points.h"
 #include "storage/base/status_macros.h"
 #include "storage/store/catalog/catalog_record.h"
 #include "storage/store/meta_keys.h"
@@ -82,7 +83,9 @@ absl::Status RemakeFamilies(RocksDb* rocks, const std::set<std::string>& familie
   ARM_RETURN_IF_ERROR(rocks->RemakeShared(remade));
   rocksdb::WriteBatch whole;
   for (const std::string& family : remade) whole.Delete(rocks->meta()->handle(), DamagedKey(family));
-  return rocks->Write(&whole, /*sync=*/true, "forget damages");
+  ARM_RETURN_IF_ERROR(rocks->Write(&whole, /*sync=*/true, "forget damages"));
+  ARM_FAULT_POINT("recover.remade");
+  return absl::OkStatus();
 }
 
 }  // namespace armature::store

@@ -25,7 +25,7 @@ bool BuildIndexAgain(model::TableDescriptor* table, model::IndexDescriptor* inde
 // Makes those of `families` anew that LossWith knows. Global indexes that may lack changes of a lost change log are to
 // be built again, and so are those whose family is dropped. To be called again with the same families after an error.
 // The streams need a new epoch of change sequences, and the expiry no record of its progress: both are left to the
-// caller.
+// caller, before the call, because a repeated one may find no damage.
 absl::Status RemakeFamilies(RocksDb* rocks, const std::set<std::string>& families);
 
 }  // namespace armature::store

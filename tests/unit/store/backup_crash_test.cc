@@ -1,14 +1,16 @@
 // Processes killed while they create, delete or restore a backup.
 
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
+#include <optional>
 
 #include "storage/base/strings.h"
 #include "tests/support/fault_points.h"
 #include "tests/unit/store/backup_test_util.h"
+#include "tests/unit/store/child_process.h"
 
 namespace armature::store::backup_crash_test {
 
@@ -40,22 +42,12 @@ enum class Ending { kKilled, kDone, kFailed };
 
 // Runs `action` in a child process that is killed at the `passing`-th pass of `point`.
 Ending Act(const std::string& action, const std::string& root, const std::string& point, int passing) {
-  setenv(kActionVariable, action.c_str(), 1);
-  setenv(kRootVariable, root.c_str(), 1);
-  setenv("ARMATURE_FAULT_POINT", Cat(point, ":", passing).c_str(), 1);
-  std::string arguments[] = {"store_test", "--gtest_filter=BackupChild.DISABLED_Acts",
-                             "--gtest_also_run_disabled_tests", "--gtest_brief=1"};
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  const int spawned = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, argv.data(), environ);
-  unsetenv("ARMATURE_FAULT_POINT");
-  unsetenv(kActionVariable);
-  int status = 0;
-  if (spawned != 0 || waitpid(child, &status, 0) != child) return Ending::kFailed;
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) return Ending::kKilled;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? Ending::kDone : Ending::kFailed;
+  const std::optional<int> status =
+      RunChild("BackupChild.DISABLED_Acts",
+               {{kActionVariable, action}, {kRootVariable, root}, {"ARMATURE_FAULT_POINT", Cat(point, ":", passing)}});
+  if (!status.has_value()) return Ending::kFailed;
+  if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL) return Ending::kKilled;
+  return WIFEXITED(*status) && WEXITSTATUS(*status) == 0 ? Ending::kDone : Ending::kFailed;
 }
 
 class BackupCrashTest : public BackupTest {

@@ -4,8 +4,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -25,12 +28,33 @@
 #include "storage/store/recovery.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/stream/stream_log.h"
+#include "tests/support/fault_points.h"
+#include "tests/unit/store/child_process.h"
 #include "tests/unit/store/damaged_files.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store::remade_families_test {
 
 using testing::HasSubstr;
+
+constexpr char kPathVariable[] = "ARMATURE_TEST_RECOVER_PATH";
+
+// Accepts what is lost with all damaged files that have a loss.
+absl::Status AcceptDamagedFiles(const std::string& path) {
+  const absl::StatusOr<std::vector<DamagedFile>> files = FindDamagedFiles(LocalVolume(), path);
+  if (!files.ok()) return files.status();
+  std::vector<Damage> accepted;
+  for (const DamagedFile& file : *files) accepted.push_back({file.text, file.loss, file.family});
+  return AcceptLosses(LocalVolume(), path, accepted);
+}
+
+// Runs in a child process that another test starts.
+TEST(RecoverChild, DISABLED_Accepts) {
+  const char* const path = getenv(kPathVariable);
+  if (path == nullptr) GTEST_SKIP() << "not started by a test";
+  const absl::Status done = AcceptDamagedFiles(path);
+  ASSERT_TRUE(done.ok()) << done;
+}
 
 class RemadeFamiliesTest : public testing::Test {
  protected:
@@ -153,6 +177,20 @@ TEST_F(RemadeFamiliesTest, TheExpiryIsFilledAgain) {
   ASSERT_NO_FATAL_FAILURE(Recover("the expiry of items", "the items that expire"));
   EXPECT_FALSE(database_->expiry().ReadState(id())->has_value());
   EXPECT_EQ(ValueOf(*database_, Index("by_g").keyspace, "k"), "v");
+}
+
+// The family is whole and empty then, and a second call finds no damage.
+TEST_F(RemadeFamiliesTest, TheExpiryIsFilledAgainAlsoIfTheProcessWasKilledWhenItWasMadeAnew) {
+  if (test::SkipWithoutFaultPoints(); IsSkipped()) return;
+  const TableId table = id();
+  Damage(kExpiryFamily, [&](uint64_t row) { return ExpiryKey(table, 1, static_cast<int64_t>(row), "k"); });
+  const std::optional<int> status =
+      RunChild("RecoverChild.DISABLED_Accepts", {{kPathVariable, path_}, {"ARMATURE_FAULT_POINT", "recover.remade:1"}});
+  ASSERT_TRUE(status.has_value() && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL);
+  EXPECT_TRUE(FindDamagedFiles(LocalVolume(), path_)->empty());
+  ASSERT_NO_FATAL_FAILURE(Open());
+  EXPECT_TRUE(database_->damages().empty());
+  EXPECT_FALSE(database_->expiry().ReadState(id())->has_value());
 }
 
 // Damage at the end of a file, where its index is: RocksDB opens no database with it.
