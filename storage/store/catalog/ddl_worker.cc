@@ -159,7 +159,10 @@ void DdlWorker::ChangeIndexes(model::IndexState state) {
   std::vector<std::string> families;
   const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
   for (const auto& [id, table] : snapshot->unsettled()) {
-    if (table->descriptor.state != model::TableState::kUpdating) continue;
+    // The first index whose construction begins makes the table ACTIVE, and others of it may wait then: a recovery
+    // resets several at once, also beside one that is deleted.
+    const model::TableState table_state = table->descriptor.state;
+    if (table_state != model::TableState::kUpdating && table_state != model::TableState::kActive) continue;
     for (const model::IndexDescriptor& index : table->descriptor.global_indexes) {
       const bool is_due = index.state == state && (creates ? !index.backfilling : catalog_->IsReleased(id, index.id));
       if (!is_due) continue;

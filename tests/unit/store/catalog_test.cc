@@ -9,6 +9,8 @@
 
 #include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
+#include "storage/base/strings.h"
+#include "storage/store/catalog/catalog_record.h"
 #include "storage/store/catalog/ddl_worker.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/meta_keys.h"
@@ -362,6 +364,40 @@ TEST_F(CutOffTest, DeletionIsFinishedAtOpen) {
     Open();
     EXPECT_EQ(database_->catalog()->Find("t"), nullptr);
     EXPECT_EQ(database_->column_family_count(), families);
+  }
+}
+
+// The table is ACTIVE when the construction of its first index has begun, and its other indexes wait.
+TEST_F(CutOffTest, ChangesOfSeveralIndexesOfATableAreFinishedAtOpen) {
+  using enum model::TableState;
+  const struct {
+    model::TableState table;
+    bool is_first_begun;
+    model::IndexState second;
+  } cases[] = {{kUpdating, false, kCreating},
+               {kUpdating, false, kDeleting},
+               {kActive, true, kCreating},
+               {kActive, true, kDeleting}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(testing::Message() << model::TableStateName(c.table) << " " << model::TableStateName(c.second));
+    Open();
+    const std::string name = Cat("t", database_->catalog()->tables().size());
+    model::TableDescriptor table = CreateActive(database_.get(), IndexedTable(name))->Find(name)->descriptor;
+    table.state = c.table;
+    table.global_indexes[0].state = kCreating;
+    table.global_indexes[0].backfilling = c.is_first_begun;
+    table.global_indexes[1].state = c.second;
+    OpenFiles();
+    rocksdb::WriteBatch batch;
+    batch.Put(rocks_->meta()->handle(), TableKey(table.id), EncodeTableRecord(table));
+    ASSERT_TRUE(rocks_->Write(&batch, /*sync=*/true, "test").ok());
+    CloseFiles();
+    Open();
+    const auto snapshot = database_->catalog();
+    const model::TableDescriptor& now = snapshot->Find(name)->descriptor;
+    EXPECT_EQ(now.state, kActive);
+    ASSERT_EQ(now.global_indexes.size(), c.second == kDeleting ? 1u : 2u);
+    for (const model::IndexDescriptor& index : now.global_indexes) EXPECT_TRUE(index.backfilling) << index.name;
   }
 }
 
