@@ -45,11 +45,14 @@ constexpr Attempt kAttempts[] = {
     {Inspector::Extent::kSome, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords,
      "what follows is all that can be read, which need not be the state of one moment"}};
 
-rocksdb::DBOptions ReadOnlyOptions(const DatabaseOptions& options, const Attempt& attempt, rocksdb::Env* env) {
+// Of the attempts of Inspector::Open. RocksDB opens the first few table files at once, and all if `open_files_max` is
+// -1, which is what a start does.
+rocksdb::DBOptions ReadOnlyOptions(const DatabaseOptions& options, const Attempt& attempt, rocksdb::Env* env,
+                                   int open_files_max = kOpenFilesMax) {
   rocksdb::DBOptions db_options = MakeDbOptions(options);
   db_options.env = env;
   db_options.create_if_missing = false;
-  db_options.max_open_files = kOpenFilesMax;
+  db_options.max_open_files = open_files_max;
   db_options.paranoid_checks = attempt.extent != Inspector::Extent::kSome;
   db_options.wal_recovery_mode = attempt.mode;
   return db_options;
@@ -373,13 +376,12 @@ void Inspector::OpenRocks() {
   options.volume = volume_;
   options.cache_bytes = kInspectorCacheBytes;
   std::string failure;
-  std::string current;
   if (const absl::StatusOr<LogName> manifest = FindLostManifest(volume_, path); manifest.ok()) {
-    current = CurrentText(*manifest);
+    current_ = CurrentText(*manifest);
     problems_.push_back(Cat(path, "/CURRENT is missing or damaged; ", FileName(*manifest), " is read, which it named"));
   }
   for (const Attempt& attempt : kAttempts) {
-    auto rocks = std::make_unique<Rocks>(volume_, current);
+    auto rocks = std::make_unique<Rocks>(volume_, current_);
     const rocksdb::Status status =
         rocks->open.Open(ReadOnlyOptions(options, attempt, rocks->env.get()), path, options.cache_bytes);
     if (!status.ok()) {
@@ -464,6 +466,19 @@ std::vector<FamilyDamage> Inspector::CheckFiles(CheckDepth depth) const {
     }
   }
   return damages;
+}
+
+bool Inspector::OpensAllFiles() const {
+  DatabaseOptions options;
+  options.volume = volume_;
+  options.cache_bytes = kInspectorCacheBytes;
+  for (const Attempt& attempt : kAttempts) {
+    if (attempt.extent != extent_ || extent_ == Extent::kSome) continue;
+    Rocks rocks(volume_, current_);
+    const rocksdb::DBOptions db_options = ReadOnlyOptions(options, attempt, rocks.env.get(), /*open_files_max=*/-1);
+    return rocks.open.Open(db_options, path_ + "/db", options.cache_bytes).ok();
+  }
+  return false;
 }
 
 bool Inspector::HasFamily(std::string_view name) const {

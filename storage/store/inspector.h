@@ -85,6 +85,10 @@ class Inspector {
   enum class CheckDepth : uint8_t { kOpen, kRead };
   std::vector<FamilyDamage> CheckFiles(CheckDepth depth = CheckDepth::kRead) const;
 
+  // True if RocksDB opens the database with all its table files, as a start does. To open it with some says little of
+  // the others. Cost: that of Open.
+  bool OpensAllFiles() const;
+
   // Calls `visit(key, value)` for the rows of `range` in the family, in order, until the visitor returns kStop or the
   // range ends. Unreadable rows are reported to `on_gap` and skipped. Errors: NotFound if there is no such family.
   absl::StatusOr<RangeEnd> ForEachRow(std::string_view family, const KeyRange& range, RowVisitor visit,
@@ -106,6 +110,7 @@ class Inspector {
   bool is_new_ = false;
   std::vector<std::string> problems_;
   Extent extent_ = Extent::kNothing;
+  std::string current_;           // text of the file CURRENT if that is lost
   std::string work_directory_;    // removed by the destructor; empty: none
   std::unique_ptr<Rocks> rocks_;  // null: RocksDB cannot open the database
 };

@@ -76,10 +76,11 @@ std::vector<model::TableDescriptor> ReadableTables(const Inspector& inspector) {
   return tables;
 }
 
-// Adds the table files that a start cannot open. False if there are none.
+// Adds the table files that a start cannot open. False if there are none, or the start succeeds without them: it does
+// not read all that CheckFiles does.
 bool AddUnopenedFiles(const Inspector& inspector, std::vector<Damage>* damage) {
   std::vector<FamilyDamage> unopened = inspector.CheckFiles(Inspector::CheckDepth::kOpen);
-  if (unopened.empty()) return false;
+  if (unopened.empty() || inspector.OpensAllFiles()) return false;
   const std::vector<model::TableDescriptor> tables = ReadableTables(inspector);
   for (FamilyDamage& file : unopened) {
     const DamagedPart part = PartOf(tables, std::move(file));
@@ -94,10 +95,11 @@ void AddOpenProblem(const Inspector& inspector, std::optional<size_t> log_faults
   using Extent = Inspector::Extent;
   if (inspector.format().version == 0) damage->push_back({inspector.problems().front(), "", ""});
   const Extent extent = inspector.extent();
+  const bool has_unopened = AddUnopenedFiles(inspector, damage);
   if (extent == Extent::kAll) return;
   // The register knows which damage of the log matters.
   if (extent == Extent::kBeforeDamage && log_faults.has_value()) return;
-  if (extent == Extent::kSome && AddUnopenedFiles(inspector, damage)) return;
+  if (extent == Extent::kSome && has_unopened) return;
   if (extent == Extent::kSome && log_faults.value_or(0) > 0) return;
   const bool may_be_log = extent != Extent::kNothing && !log_faults.has_value();
   damage->push_back({inspector.problems().back(),

@@ -14,10 +14,10 @@
 
 namespace armature::store {
 
-// Flushes a closed database. Returns the paths of the table files of a column family.
-inline std::vector<std::string> FlushedFilesOf(const std::string& family, const std::string& data_dir) {
+// Opens a closed database with RocksDB alone, and calls fn(db, handles).
+template <class Fn>
+void WithRocks(const std::string& data_dir, Fn fn) {
   const std::string path = data_dir + "/db";
-  std::vector<std::string> found;
   std::vector<std::string> names;
   EXPECT_TRUE(rocksdb::DB::ListColumnFamilies(rocksdb::DBOptions(), path, &names).ok());
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
@@ -29,19 +29,40 @@ inline std::vector<std::string> FlushedFilesOf(const std::string& family, const 
   rocksdb::DB* raw = nullptr;
   EXPECT_TRUE(rocksdb::DB::Open(rocksdb::DBOptions(), path, descriptors, &handles, &raw).ok());
   const std::unique_ptr<rocksdb::DB> db(raw);
-  if (db == nullptr) return found;
-  EXPECT_TRUE(db->Flush(rocksdb::FlushOptions(), handles).ok());
-  for (rocksdb::ColumnFamilyHandle* handle : handles) {
-    rocksdb::ColumnFamilyMetaData files;
-    db->GetColumnFamilyMetaData(handle, &files);
-    for (const rocksdb::LevelMetaData& level : files.levels) {
-      for (const rocksdb::SstFileMetaData& sst : level.files) {
-        if (files.name == family) found.push_back(path + sst.name);
+  if (db == nullptr) return;
+  fn(db.get(), handles);
+  for (rocksdb::ColumnFamilyHandle* handle : handles) EXPECT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
+}
+
+// Flushes a closed database. Returns the paths of the table files of a column family, those of a level from the newest
+// to the oldest.
+inline std::vector<std::string> FlushedFilesOf(const std::string& family, const std::string& data_dir) {
+  std::vector<std::string> found;
+  WithRocks(data_dir, [&](rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles) {
+    EXPECT_TRUE(db->Flush(rocksdb::FlushOptions(), handles).ok());
+    for (rocksdb::ColumnFamilyHandle* handle : handles) {
+      rocksdb::ColumnFamilyMetaData files;
+      db->GetColumnFamilyMetaData(handle, &files);
+      for (const rocksdb::LevelMetaData& level : files.levels) {
+        for (const rocksdb::SstFileMetaData& sst : level.files) {
+          if (files.name == family) found.push_back(data_dir + "/db" + sst.name);
+        }
       }
     }
-    EXPECT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
-  }
+  });
   return found;
+}
+
+// Writes `count` table files of one row each to a column family of a closed database.
+inline void AddFilesTo(const std::string& family, const std::string& data_dir, int count) {
+  WithRocks(data_dir, [&](rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles) {
+    for (rocksdb::ColumnFamilyHandle* handle : handles) {
+      for (int i = 0; i < count && handle->GetName() == family; ++i) {
+        EXPECT_TRUE(db->Put({}, handle, "file" + std::to_string(i), "v").ok());
+        EXPECT_TRUE(db->Flush(rocksdb::FlushOptions(), handle).ok());
+      }
+    }
+  });
 }
 
 // Inverts a byte. Done twice, the file is as before.

@@ -221,4 +221,30 @@ TEST_F(RemadeFamiliesTest, AnIndexWithAFileThatCannotBeOpenedIsBuiltAgain) {
   }
 }
 
+// A database that is inspected opens some files only, a start opens all.
+TEST_F(RemadeFamiliesTest, AFileThatCannotBeOpenedIsFoundAmongMany) {
+  const std::string family = GlobalIndexFamilyName(id(), Index("by_g").descriptor.id);
+  snapshot_.reset();
+  database_.reset();
+  AddFilesTo(family, path_, 30);
+  const std::vector<std::string> files = FlushedFilesOf(family, path_);
+  ASSERT_GT(files.size(), 30u);
+  EXPECT_TRUE(FindDamage(LocalVolume(), path_)->empty());
+  std::vector<armature::store::Damage> damage;
+  for (const std::string& file : files) {
+    const auto near_end = static_cast<int64_t>(std::filesystem::file_size(file)) - 5;
+    InvertByte(file, near_end);
+    damage = *FindDamage(LocalVolume(), path_);
+    ASSERT_EQ(damage.size(), 1u) << file;
+    EXPECT_THAT(damage.front().fault, HasSubstr(file.substr(file.rfind('/'))));
+    EXPECT_EQ(damage.front().family, family);
+    if (file != files.back()) InvertByte(file, near_end);
+  }
+  EXPECT_FALSE(Database::Open(TestOptions(path_)).ok());
+  const absl::Status accepted = AcceptLosses(LocalVolume(), path_, damage);
+  ASSERT_TRUE(accepted.ok()) << accepted;
+  ASSERT_NO_FATAL_FAILURE(Open());
+  EXPECT_EQ(ValueOf(*database_, TableNow().data, "k"), "v");
+}
+
 }  // namespace armature::store::remade_families_test
