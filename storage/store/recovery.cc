@@ -254,6 +254,22 @@ absl::StatusOr<std::vector<Damage>> FindDamage(Volume* volume, const std::string
 
 namespace {
 
+// The global indexes that are built again when `family` is made anew, but cannot be, because rows of their tables,
+// whose families are among `damaged`, cannot be read. Empty: there are none.
+std::string UnbuildableIndexes(const std::vector<model::TableDescriptor>& tables, std::string_view family,
+                               const std::set<std::string>& damaged) {
+  std::string names;
+  for (model::TableDescriptor table : tables) {
+    if (!damaged.contains(DataFamilyName(table.id))) continue;
+    for (model::IndexDescriptor& index : table.global_indexes) {
+      if (family != kLogFamily && family != GlobalIndexFamilyName(table.id, index.id)) continue;
+      if (!BuildIndexAgain(&table, &index)) continue;
+      names += Cat(names.empty() ? "" : ", ", "index ", index.name, " of table ", table.name);
+    }
+  }
+  return names;
+}
+
 std::string AdviceFor(const DamagedPart& part) {
   if (part.damage.family == kMetaFamily) return "restore a backup: the file belongs to the catalog";
   if (!part.index.empty() && part.damage.family.starts_with('g'))
@@ -270,10 +286,18 @@ absl::StatusOr<std::vector<DamagedFile>> FindDamagedFiles(Volume* volume, const 
   std::vector<FamilyDamage> damages = inspector->CheckFiles();
   if (damages.empty()) return files;
   const std::vector<model::TableDescriptor> tables = ReadableTables(*inspector);
+  std::set<std::string> damaged;
+  for (const FamilyDamage& damage : damages) damaged.insert(damage.family);
   for (FamilyDamage& damage : damages) {
     const DamagedPart part = PartOf(tables, std::move(damage));
-    files.push_back(
-        {NameOf(part), DamageText(part.damage), AdviceFor(part), LossWith(part.damage.family), part.damage.family});
+    const std::string& family = part.damage.family;
+    DamagedFile file{NameOf(part), DamageText(part.damage), AdviceFor(part), LossWith(family), family};
+    if (const std::string indexes = UnbuildableIndexes(tables, family, damaged); !indexes.empty()) {
+      file.loss.clear();
+      file.advice = Cat("restore the table from a backup, and delete the damaged one, first: ", indexes,
+                        " would have to be built from rows that cannot be read");
+    }
+    files.push_back(std::move(file));
   }
   return files;
 }

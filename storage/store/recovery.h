@@ -31,7 +31,8 @@ struct DamagedFile {
   std::string name;  // of the table, the index, or what tables share
   std::string text;  // file and reason
   std::string advice;
-  // Not empty: AcceptLosses makes the column family anew, and this is lost.
+  // Not empty: AcceptLosses makes the column family anew, and this is lost. Empty, too, if a global index would then be
+  // built from rows that cannot be read; FindDamage, which reads no rows, does not know of this.
   std::string loss;
   std::string family;
 };

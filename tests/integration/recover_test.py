@@ -423,6 +423,39 @@ class SalvageTest(unittest.TestCase):
         self.assertIn("records of all streams", damage["Loss"])
         self.accept()
 
+    @staticmethod
+    def damage_rows(file):
+        content = bytearray(file.read_bytes())
+        content[100] ^= 1
+        file.write_bytes(content)
+
+    def test_an_index_that_cannot_be_built_again_is_not_dropped(self):
+        rows, index, stream = self.file("*.sst"), self.index_file(), self.family_file(rb"stream")
+        for file in (rows, index, stream):
+            self.damage_rows(file)
+        done = subprocess.run([PATHS.armature, "--yes", "recover", str(self.data)], capture_output=True, text=True,
+                              timeout=WAIT_S, stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+        losses = {each["Fault"]: each["Loss"] for each in json.loads(done.stdout)["Damage"]}
+        [loss] = [loss for fault, loss in losses.items() if index.name in fault]
+        self.assertIn("index by_color of table Things would have to be built from rows that cannot be read", loss)
+        self.assertIn("rows cannot be read", done.stderr)
+        self.assertIn("restore the table", done.stderr)
+        left = str(json.loads(self.recover().stdout)["Damage"])
+        self.assertEqual([file.name in left for file in (rows, index, stream)], [True, True, False])
+
+    def test_nor_is_it_when_it_stops_the_start(self):
+        self.damage_rows(self.file("*.sst"))
+        index = self.index_file()
+        index.unlink()
+        before = digests(self.data / "db")
+        done = subprocess.run([PATHS.armature, "--yes", "recover", str(self.data)], capture_output=True, text=True,
+                              timeout=WAIT_S, stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+        self.assertIn(index.name, done.stderr)
+        self.assertIn("--salvage", done.stderr)
+        self.assertEqual(digests(self.data / "db"), before)
+
     def test_a_lost_file_of_an_index_loses_no_row(self):
         file = self.index_file()
         file.unlink()

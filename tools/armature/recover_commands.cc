@@ -144,12 +144,36 @@ absl::Status SalvageTo(const Session& session, const RecoverOptions& options) {
   return absl::OkStatus();
 }
 
+bool IsUnmendable(const store::DamagedFile& file) { return file.loss.empty(); }
+
+// Nothing is gained with a column family that is made anew and cannot be filled again.
+void WithholdLosses(const std::vector<store::DamagedFile>& files, std::vector<store::Damage>* damage) {
+  for (store::Damage& each : *damage) {
+    const bool is_withheld = std::any_of(files.begin(), files.end(), [&each](const store::DamagedFile& file) {
+      return IsUnmendable(file) && file.family == each.family;
+    });
+    if (is_withheld) each.loss.clear();
+  }
+}
+
+// OK if `files` has none that is left as it is.
+absl::Status UnmendableError(const RecoverOptions& options, const std::vector<store::DamagedFile>& files) {
+  const auto file = std::find_if(files.begin(), files.end(), IsUnmendable);
+  if (file == files.end()) return absl::OkStatus();
+  const std::string salvage =
+      place::IsRados(options.data_dir)
+          ? ""
+          : Cat(", or copy what can be read with armature recover ", options.data_dir, " --salvage NEWDIR");
+  return InputError(Cat(FaultOf(*file), ": nothing stops a start, but rows cannot be read: ", file->advice, salvage));
+}
+
 absl::Status Recover(const Session& session, const RecoverOptions& options) {
   RaiseDescriptorLimit();
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<place::Place> place, OpenDataPlace(options.data_dir));
-  ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> damage, store::FindDamage(place->volume(), place->data_dir()));
+  ARM_ASSIGN_OR_RETURN(std::vector<store::Damage> damage, store::FindDamage(place->volume(), place->data_dir()));
   ARM_ASSIGN_OR_RETURN(const std::vector<store::DamagedFile> files,
                        store::FindDamagedFiles(place->volume(), place->data_dir()));
+  WithholdLosses(files, &damage);
   if (!options.salvage_to.empty()) {
     for (const store::Damage& each : damage) session.progress() << "damage: " << each.fault << '\n';
     for (const store::DamagedFile& file : files)
@@ -160,13 +184,9 @@ absl::Status Recover(const Session& session, const RecoverOptions& options) {
   if (damage.empty() && files.empty()) return absl::OkStatus();
   std::vector<store::Damage> accepted = damage;
   for (const store::DamagedFile& file : files) {
-    if (!file.loss.empty()) accepted.push_back({FaultOf(file), file.loss, file.family});
+    if (!IsUnmendable(file)) accepted.push_back({FaultOf(file), file.loss, file.family});
   }
-  if (accepted.empty()) {
-    return InputError(Cat(files.front().name, ": ", files.front().text,
-                          ": nothing stops a start, but rows cannot be read: ", files.front().advice,
-                          ", or copy what can be read with armature recover ", options.data_dir, " --salvage NEWDIR"));
-  }
+  if (accepted.empty()) return UnmendableError(options, files);
   for (const store::Damage& each : damage) {
     if (each.loss.empty()) {
       if (place::IsRados(options.data_dir)) return InputError(Cat(each.fault, ": restore a backup"));
@@ -179,7 +199,7 @@ absl::Status Recover(const Session& session, const RecoverOptions& options) {
   ARM_RETURN_IF_ERROR(store::AcceptLosses(place->volume(), place->data_dir(), accepted));
   // Without the lost writes, more tables may be unknown.
   ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> left, store::FindDamage(place->volume(), place->data_dir()));
-  if (left.empty()) return absl::OkStatus();
+  if (left.empty()) return UnmendableError(options, files);
   return InputError(
       Cat("this was accepted, but a start is still refused: ", left.front().fault, ": run the command again"));
 }

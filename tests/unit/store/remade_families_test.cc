@@ -36,6 +36,7 @@
 namespace armature::store::remade_families_test {
 
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 constexpr char kPathVariable[] = "ARMATURE_TEST_RECOVER_PATH";
 
@@ -219,6 +220,27 @@ TEST_F(RemadeFamiliesTest, AnIndexWithAFileThatCannotBeOpenedIsBuiltAgain) {
     EXPECT_EQ(Index("by_g").descriptor.state, model::IndexState::kCreating);
     EXPECT_EQ(Index("by_h").descriptor.state, model::IndexState::kActive);
   }
+}
+
+TEST_F(RemadeFamiliesTest, IndexesThatCannotBeBuiltAgainAreNotGivenUp) {
+  const TableId table = id();
+  const std::string index = GlobalIndexFamilyName(id(), Index("by_g").descriptor.id);
+  Damage(kLogFamily, [&](uint64_t row) { return LogKey(table, ChangeSequence(row)); });
+  const auto loss_of = [&](std::string_view family) {
+    const std::vector<DamagedFile> files = *FindDamagedFiles(LocalVolume(), path_);
+    for (const DamagedFile& file : files) {
+      if (file.family == family) return Cat(file.loss, "|", file.advice);
+    }
+    return std::string("whole");
+  };
+  InvertByte(FlushedFilesOf(index, path_).front(), 3);
+  EXPECT_THAT(loss_of(kLogFamily), HasSubstr("builds all global indexes again|"));
+  EXPECT_THAT(loss_of(index), HasSubstr("builds the index again|"));
+  InvertByte(FlushedFilesOf(DataFamilyName(table), path_).front(), 3);
+  EXPECT_THAT(loss_of(kLogFamily),
+              MatchesRegex("\\|restore .*: index by_g of table t, index by_h of table t would .*"));
+  EXPECT_THAT(loss_of(index), MatchesRegex("\\|restore the table .*: index by_g of table t would .*"));
+  EXPECT_THAT(loss_of(DataFamilyName(table)), testing::StartsWith("|restore the table"));
 }
 
 // A database that is inspected opens some files only, a start opens all.
