@@ -20,7 +20,7 @@ namespace {
 bool IsGlobalIndex(std::string_view family) { return IsTableFamilyName(family) && family.starts_with('g'); }
 
 // Adds to `batch` what lets the next start build the global indexes again whose families are lost, or all if the log
-// is. Returns their families.
+// is. Returns their families, and those that are lost with indexes that are being deleted.
 absl::StatusOr<std::vector<std::string>> BuildGlobalIndexesAgain(RocksDb* rocks, const std::set<std::string>& lost,
                                                                  rocksdb::WriteBatch* batch) {
   const bool are_all = lost.contains(std::string(kLogFamily));
@@ -35,7 +35,9 @@ absl::StatusOr<std::vector<std::string>> BuildGlobalIndexesAgain(RocksDb* rocks,
   for (model::TableDescriptor& table : tables) {
     for (model::IndexDescriptor& index : table.global_indexes) {
       const std::string family = GlobalIndexFamilyName(table.id, index.id);
-      if ((!are_all && !lost.contains(family)) || !BuildIndexAgain(&table, &index)) continue;
+      const bool is_lost = lost.contains(family);
+      if (!is_lost && !are_all) continue;
+      if (!BuildIndexAgain(&table, &index) && !is_lost) continue;
       families.push_back(family);
       batch->Delete(meta, CursorKey(table.id, index.id));
       batch->Delete(meta, BuildKey(table.id, index.id));
@@ -72,7 +74,8 @@ absl::Status RemakeFamilies(RocksDb* rocks, const std::set<std::string>& familie
   // Before the log and the families of indexes are dropped: as long as they are there, the call is repeated.
   if (!indexes.empty()) {
     ARM_RETURN_IF_ERROR(rocks->Write(&batch, /*sync=*/true, "build indexes again"));
-    LOG(WARNING) << "store: global indexes are to be built again count=" << indexes.size();
+    LOG(WARNING) << "store: global indexes are to be built again, unless they are being deleted count="
+                 << indexes.size();
     ARM_RETURN_IF_ERROR(rocks->DropFamilies(indexes));
   }
   std::vector<std::string> remade;

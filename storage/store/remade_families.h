@@ -23,9 +23,9 @@ std::string LossWith(std::string_view family);
 bool BuildIndexAgain(model::TableDescriptor* table, model::IndexDescriptor* index);
 
 // Makes those of `families` anew that LossWith knows. Global indexes that may lack changes of a lost change log are to
-// be built again, and so are those whose family is dropped. To be called again with the same families after an error.
-// The streams need a new epoch of change sequences, and the expiry no record of its progress: both are left to the
-// caller, before the call, because a repeated one may find no damage.
+// be built again, and so are those whose family is dropped, unless they are being deleted. To be called again with the
+// same families after an error. The streams need a new epoch of change sequences, and the expiry no record of its
+// progress: both are left to the caller, before the call, because a repeated one may find no damage.
 absl::Status RemakeFamilies(RocksDb* rocks, const std::set<std::string>& families);
 
 }  // namespace armature::store

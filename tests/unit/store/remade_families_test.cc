@@ -20,6 +20,7 @@
 
 #include "rocksdb/db.h"
 #include "storage/base/strings.h"
+#include "storage/store/catalog/catalog_record.h"
 #include "storage/store/damaged_families.h"
 #include "storage/store/database.h"
 #include "storage/store/expiry/expiry_index.h"
@@ -241,6 +242,33 @@ TEST_F(RemadeFamiliesTest, IndexesThatCannotBeBuiltAgainAreNotGivenUp) {
               MatchesRegex("\\|restore .*: index by_g of table t, index by_h of table t would .*"));
   EXPECT_THAT(loss_of(index), MatchesRegex("\\|restore the table .*: index by_g of table t would .*"));
   EXPECT_THAT(loss_of(DataFamilyName(table)), testing::StartsWith("|restore the table"));
+}
+
+// Nothing else would remove the files: the deletion is part of a start, which they prevent.
+TEST_F(RemadeFamiliesTest, AnIndexThatIsBeingDeletedLosesItsFilesOnly) {
+  model::TableDescriptor table = TableNow().descriptor;
+  const IndexId index = table.global_indexes[0].id;
+  const std::string family = GlobalIndexFamilyName(table.id, index);
+  snapshot_.reset();
+  database_.reset();
+  table.state = model::TableState::kUpdating;
+  table.global_indexes[0].state = model::IndexState::kDeleting;
+  {
+    const auto rocks = *RocksDb::Open(path_ + "/db", TestOptions(path_), RocksDb::IfMissing::kFail);
+    const std::string record = EncodeTableRecord(table);
+    ASSERT_TRUE(rocks->db()->Put({}, rocks->meta()->handle(), TableKey(table.id), record).ok());
+  }
+  const std::string file = FlushedFilesOf(family, path_).front();
+  InvertByte(file, static_cast<int64_t>(std::filesystem::file_size(file)) - 5);
+  const auto damage = FindDamage(LocalVolume(), path_);
+  ASSERT_TRUE(damage.ok() && damage->size() == 1) << damage.status();
+  ASSERT_TRUE(AcceptLosses(LocalVolume(), path_, *damage).ok());
+  EXPECT_TRUE(FindDamage(LocalVolume(), path_)->empty());
+  ASSERT_NO_FATAL_FAILURE(Open());
+  ASSERT_EQ(TableNow().global_indexes.size(), 1u);
+  EXPECT_EQ(TableNow().global_indexes[0].descriptor.name, "by_h");
+  EXPECT_EQ(TableNow().descriptor.state, model::TableState::kActive);
+  EXPECT_EQ(ValueOf(*database_, TableNow().data, "k"), "v");
 }
 
 // A database that is inspected opens some files only, a start opens all.
