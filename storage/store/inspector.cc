@@ -45,8 +45,7 @@ constexpr Attempt kAttempts[] = {
     {Inspector::Extent::kSome, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords,
      "what follows is all that can be read, which need not be the state of one moment"}};
 
-// Of the attempts of Inspector::Open. RocksDB opens the first few table files at once, and all if `open_files_max` is
-// -1, which is what a start does.
+// RocksDB opens the first few table files at once, and all if `open_files_max` is -1, which is what a start does.
 rocksdb::DBOptions ReadOnlyOptions(const DatabaseOptions& options, const Attempt& attempt, rocksdb::Env* env,
                                    int open_files_max = kOpenFilesMax) {
   rocksdb::DBOptions db_options = MakeDbOptions(options);
