@@ -22,7 +22,7 @@ class LongRequests {
  public:
   LongRequests(size_t threads, size_t queue_max) : pool_("arm-long-reqs", threads, queue_max) {}
 
-  // Whether the attributes of a projection are compared for each key of a request: in a BatchGetItem.
+  // A BatchGetItem compares the attributes of its projection for each key; other requests compare each attribute once.
   enum class Projection : uint8_t { kOfOneElement, kOfEachKey };
 
   // True if a request of `bytes` must not run on a thread of a front. `access`: null without authentication.

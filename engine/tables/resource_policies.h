@@ -123,7 +123,7 @@ class ResourcePolicies {
   std::atomic<size_t> names_weight_ = 0;
 
   absl::Mutex refresh_mutex_;  // held by Refresh. Before mutex_
-  // Of the last Refresh. Not held: that would keep deleted tables.
+  // The catalog of the last Refresh. It is not held, because that would keep deleted tables.
   std::weak_ptr<const store::CatalogSnapshot> refreshed_ ABSL_GUARDED_BY(refresh_mutex_);
   mutable absl::Mutex mutex_;
   std::map<Resource, Parsed> parsed_ ABSL_GUARDED_BY(mutex_);
