@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/clock.h"
@@ -265,21 +266,41 @@ void ResourcePolicies::Keep(const Resource& resource, std::string_view revision,
   // Read under the lock: a change that this misses is followed by a Refresh, which finds the entry.
   const std::optional<model::ResourcePolicy> stored = StoredFor(resource);
   if (!stored.has_value() || stored->revision_id != revision) return;
-  parsed_.erase(resource);
-  Measure();
+  const auto found = parsed_.find(resource);
+  if (found != parsed_.end() && found->second.revision == revision) {
+    // Given up before, or parsed by another request meanwhile.
+    if (found->second.policy != nullptr) return;
+    MakeRoom(policy->bytes());
+    bytes_ += policy->bytes();
+    found->second.policy = std::move(policy);
+    found->second.used = ++uses_;
+    return;
+  }
+  if (found != parsed_.end()) {
+    parsed_.erase(found);
+    Measure();
+  }
   MakeRoom(policy->bytes());
-  parsed_[resource] = {std::string(revision), policy->weight(), policy, ++uses_};
-  Measure();
+  bytes_ += policy->bytes();
+  const access::MatchWeight weight = policy->weight();
+  values_weight_.store(std::max(values_weight_.load(std::memory_order_relaxed), weight.values),
+                       std::memory_order_relaxed);
+  names_weight_.store(std::max(names_weight_.load(std::memory_order_relaxed), weight.names), std::memory_order_relaxed);
+  parsed_[resource] = {std::string(revision), weight, std::move(policy), ++uses_};
 }
 
 void ResourcePolicies::MakeRoom(size_t bytes) {
-  while (bytes_ > 0 && bytes_ + bytes > bytes_max_) {
-    Parsed* oldest = nullptr;
-    for (auto& [resource, parsed] : parsed_) {
-      if (parsed.policy != nullptr && (oldest == nullptr || parsed.used < oldest->used)) oldest = &parsed;
-    }
-    bytes_ -= oldest->policy->bytes();
-    oldest->policy = nullptr;
+  if (bytes_ + bytes <= bytes_max_) return;
+  std::vector<Parsed*> by_use;
+  for (auto& [resource, parsed] : parsed_) {
+    if (parsed.policy != nullptr) by_use.push_back(&parsed);
+  }
+  std::sort(by_use.begin(), by_use.end(), [](const Parsed* a, const Parsed* b) { return a->used < b->used; });
+  // More than is needed, so that not every policy that is parsed looks at all others.
+  const size_t target = bytes_max_ - bytes_max_ / 8;
+  for (auto it = by_use.begin(); it != by_use.end() && bytes_ + bytes > target; ++it) {
+    bytes_ -= (*it)->policy->bytes();
+    (*it)->policy = nullptr;
   }
 }
 
