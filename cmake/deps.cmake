@@ -16,6 +16,7 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET ${scope} libxxhash)
 find_package(Boost 1.74 REQUIRED)  # headers only: Beast and Asio
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(ZLIB REQUIRED)
+pkg_check_modules(NGHTTP2 REQUIRED IMPORTED_TARGET ${scope} libnghttp2>=1.52)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET ${scope} libzstd)
 if(ARMATURE_RADOS)
   # Debian's package has no file for pkg-config or CMake.

@@ -124,6 +124,20 @@ absl::Status CheckSecurity(const RawConfig& raw) {
   return absl::OkStatus();
 }
 
+// `raw` with --listen in place of the two flags that it stands for.
+absl::StatusOr<RawConfig> WithOnePort(const RawConfig& raw) {
+  RawConfig one = raw;
+  if (raw.listen.empty()) return one;
+  if (raw.grpc_listen != kGrpcListen || raw.http_listen != kHttpListen) {
+    return FlagError("listen", raw.listen, "stands for --grpc_listen and --http_listen: give it alone");
+  }
+  if (!HasPort(raw.listen)) {
+    return FlagError("listen", raw.listen, "must be HOST:PORT or [IPV6]:PORT; port 0 picks a free one");
+  }
+  one.grpc_listen = one.http_listen = raw.listen;
+  return one;
+}
+
 // An address reachable from other machines needs authentication and TLS.
 absl::Status CheckReach(const RawConfig& raw, std::string_view flag, std::string_view address) {
   const bool secured = !raw.tls_cert.empty() && !raw.credentials_file.empty();
@@ -348,10 +362,24 @@ absl::Status ReadPlace(const RawConfig& raw, Config* config) {
   return absl::OkStatus();
 }
 
+absl::Status ReadConnections(const RawConfig& raw, Config* config) {
+  config->is_one_port = !raw.listen.empty();
+  ARM_RETURN_IF_ERROR(CheckRange("connections_max", raw.connections_max, 1, 1'000'000));
+  ARM_RETURN_IF_ERROR(CheckRange("connections_per_address_max", raw.connections_per_address_max, 0, 1'000'000));
+  if (raw.connection_max_age < absl::ZeroDuration()) {
+    return FlagError("connection_max_age", absl::FormatDuration(raw.connection_max_age), "must not be negative");
+  }
+  if (raw.connection_max_age > absl::ZeroDuration()) config->connection_age_max = raw.connection_max_age;
+  config->connections = {.connections_max = static_cast<size_t>(raw.connections_max),
+                         .per_address_max = static_cast<size_t>(raw.connections_per_address_max)};
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<Config> MakeConfig(const RawConfig& raw, const Machine& machine) {
+absl::StatusOr<Config> MakeConfig(const RawConfig& given, const Machine& machine) {
   Config config;
+  ARM_ASSIGN_OR_RETURN(const RawConfig raw, WithOnePort(given));
   ARM_RETURN_IF_ERROR(ReadPlace(raw, &config));
   ARM_RETURN_IF_ERROR(CheckSecurity(raw));
   ARM_RETURN_IF_ERROR(CheckListeners(raw));
@@ -361,10 +389,7 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw, const Machine& machine) 
   if (raw.metrics_listen != kOff) config.metrics_listen = raw.metrics_listen;
   ARM_RETURN_IF_ERROR(CheckRange("slow_request_ms", raw.slow_request_ms, 0, 3'600'000));
   config.slow_request_ms = raw.slow_request_ms;
-  ARM_RETURN_IF_ERROR(CheckRange("connections_max", raw.connections_max, 1, 1'000'000));
-  ARM_RETURN_IF_ERROR(CheckRange("connections_per_address_max", raw.connections_per_address_max, 0, 1'000'000));
-  config.connections = {.connections_max = static_cast<size_t>(raw.connections_max),
-                        .per_address_max = static_cast<size_t>(raw.connections_per_address_max)};
+  ARM_RETURN_IF_ERROR(ReadConnections(raw, &config));
   ARM_RETURN_IF_ERROR(CheckRange("drain_seconds", raw.drain_seconds, 0, 3600));
   config.drain_time = absl::Seconds(raw.drain_seconds);
   config.credentials_file = raw.credentials_file;

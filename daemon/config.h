@@ -21,6 +21,10 @@
 
 namespace armature::daemon {
 
+// Where the daemon listens unless it is told otherwise.
+inline constexpr char kGrpcListen[] = "127.0.0.1:7700";
+inline constexpr char kHttpListen[] = "127.0.0.1:7701";
+
 // Values of the flags.
 struct RawConfig {
   std::string data_dir;
@@ -33,6 +37,7 @@ struct RawConfig {
   int64_t sst_cache_mb = 10'240;
   std::string advertise = {};
   bool forward = false;
+  std::string listen = {};  // in place of the next one and of http_listen
   std::string grpc_listen;
   std::string durability;
   int64_t cache_mb = 0;
@@ -71,6 +76,7 @@ struct RawConfig {
   int64_t slow_request_ms = 0;
   int64_t connections_max = 20'000;
   int64_t connections_per_address_max = 0;
+  absl::Duration connection_max_age = absl::ZeroDuration();
   int64_t request_memory_mb = 0;
   int64_t drain_seconds = 10;
   std::string backup_dir = {};
@@ -88,10 +94,13 @@ struct Config {
   std::string advertised_host;
   // True once for each order to read credentials and certificates again. Asked while the daemon waits. May be null.
   std::function<bool()> takes_reload;
-  bool forwards = false;       // while it waits for the database, passes connections on to the owner
+  bool forwards = false;  // while it waits for the database, passes connections on to the owner
+  // One port for both protocols: the next two are the same address.
+  bool is_one_port = false;
   std::string grpc_listen;     // empty: off
   std::string http_listen;     // empty: off
   std::string metrics_listen;  // empty: off
+  absl::Duration connection_age_max = absl::InfiniteDuration();
   // Further host names and permitted web pages of both HTTP listeners; see SiteRules.
   std::vector<std::string> http_hosts;
   std::vector<std::string> cors_origins;
@@ -117,7 +126,7 @@ struct Machine {
 
 // Pools of threads and budgets of memory that are not given are sized from `machine`. Errors: InvalidArgument with one
 // line that names the flag, the value, and the allowed values.
-absl::StatusOr<Config> MakeConfig(const RawConfig& raw, const Machine& machine = {});
+absl::StatusOr<Config> MakeConfig(const RawConfig& given, const Machine& machine = {});
 
 // Checks that the process may open enough files. `limit` is the limit after RaiseDescriptorLimit. Errors:
 // FailedPrecondition with one line that has both numbers.

@@ -71,11 +71,15 @@ ABSL_FLAG(std::string, advertise, "",
 ABSL_FLAG(bool, forward, false,
           "With --store: while this daemon waits for the database, it passes connections on to the daemon that serves "
           "it. Otherwise HTTP is answered with 503 and that daemon's address, and gRPC is refused. Fixed at start.");
-ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
-          "Address for gRPC: HOST:PORT, [IPV6]:PORT, unix:PATH, or off. Port 0 picks a free one. Fixed at start.");
-ABSL_FLAG(std::string, http_listen, "127.0.0.1:7701",
-          "Address for the original HTTP/JSON protocol: HOST:PORT, [IPV6]:PORT, or off. Port 0 picks a free one. Fixed "
-          "at start.");
+ABSL_FLAG(std::string, listen, "",
+          "One address for gRPC and the original HTTP/JSON protocol, in place of the next two flags: HOST:PORT or "
+          "[IPV6]:PORT. Port 0 picks a free one. Fixed at start.");
+ABSL_FLAG(std::string, grpc_listen, armature::daemon::kGrpcListen,
+          "Address for gRPC: HOST:PORT, [IPV6]:PORT, unix:PATH, or off. Port 0 picks a free one. HTTP is served there, "
+          "too, unless it is off. Fixed at start.");
+ABSL_FLAG(std::string, http_listen, armature::daemon::kHttpListen,
+          "Address for the original HTTP/JSON protocol: HOST:PORT, [IPV6]:PORT, or off. Port 0 picks a free one. gRPC "
+          "is served there, too, unless it is off, or would take secrets in clear text. Fixed at start.");
 ABSL_FLAG(std::string, http_hosts, "",
           "Host names, separated by commas, under which HTTP clients reach this server. IP addresses, loopback names, "
           "the name of this machine and the host of --http_listen are always accepted. Other names are refused unless "
@@ -185,6 +189,10 @@ ABSL_FLAG(
 ABSL_FLAG(int64_t, connections_per_address_max, 0,
           "Limit on connections from one IPv4 address or one IPv6 network of 64 bits, 1 to 1000000; 0: half of "
           "--connections_max. Fixed at start.");
+ABSL_FLAG(
+    absl::Duration, connection_max_age, absl::ZeroDuration(),
+    "After this time a connection of gRPC is told to begin anew, so that clients spread over the daemons behind a "
+    "balancer; its calls go on. 0: never. Fixed at start.");
 ABSL_FLAG(int64_t, request_memory_mb, 0,
           "Memory for requests being received and answers not yet sent, in MiB, 64 to 1048576. When it is used up, "
           "large requests are refused with a retryable error. 0: an eighth of the memory, 64 to 512. Fixed at start.");
@@ -254,6 +262,7 @@ armature::daemon::RawConfig FromFlags() {
   raw.sst_cache_mb = absl::GetFlag(FLAGS_sst_cache_mb);
   raw.advertise = absl::GetFlag(FLAGS_advertise);
   raw.forward = absl::GetFlag(FLAGS_forward);
+  raw.listen = absl::GetFlag(FLAGS_listen);
   raw.grpc_listen = absl::GetFlag(FLAGS_grpc_listen);
   raw.durability = absl::GetFlag(FLAGS_durability);
   raw.cache_mb = absl::GetFlag(FLAGS_cache_mb);
@@ -292,6 +301,7 @@ armature::daemon::RawConfig FromFlags() {
   raw.slow_request_ms = absl::GetFlag(FLAGS_slow_request_ms);
   raw.connections_max = absl::GetFlag(FLAGS_connections_max);
   raw.connections_per_address_max = absl::GetFlag(FLAGS_connections_per_address_max);
+  raw.connection_max_age = absl::GetFlag(FLAGS_connection_max_age);
   raw.request_memory_mb = absl::GetFlag(FLAGS_request_memory_mb);
   raw.drain_seconds = absl::GetFlag(FLAGS_drain_seconds);
   raw.backup_dir = absl::GetFlag(FLAGS_backup_dir);

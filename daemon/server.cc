@@ -1,23 +1,22 @@
 #include "daemon/server.h"
 
 #include <array>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "daemon/admin/admin_service.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/authenticator.h"
 #include "daemon/grpc/call_gate.h"
-#include "daemon/grpc/call_ledger.h"
-#include "daemon/grpc/connection_acceptor.h"
-#include "daemon/grpc/health_service.h"
+#include "daemon/grpc/error_map.h"
 #include "daemon/grpc/item_service.h"
-#include "daemon/grpc/late_calls.h"
-#include "daemon/grpc/listener_credentials.h"
 #include "daemon/grpc/stream_service.h"
 #include "daemon/grpc/unary_service.h"
-#include "daemon/grpc/unknown_operations.h"
+#include "daemon/grpc/unknown_method.h"
+#include "daemon/http/hint_front.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site_rules.h"
 #include "daemon/http/transport.h"
@@ -30,12 +29,12 @@
 #include "daemon/net/memory_budget.h"
 #include "daemon/net/wrong_door.h"
 #include "daemon/readiness_check.h"
+#include "daemon/rpc/health_service.h"
+#include "daemon/rpc/reflection_service.h"
+#include "daemon/rpc/rpc_front.h"
 #include "daemon/standby/standby.h"
 #include "daemon/telemetry/request_stats.h"
 #include "glog/logging.h"
-#include "grpcpp/ext/proto_server_reflection_plugin.h"
-#include "grpcpp/grpcpp.h"
-#include "grpcpp/resource_quota.h"
 #include "storage/base/api_error.h"
 #include "storage/base/monotonic_wait.h"
 #include "storage/base/status_macros.h"
@@ -44,18 +43,6 @@
 
 namespace armature::daemon {
 namespace {
-
-// Twice the largest request. Larger messages are refused by gRPC, which does not tell their size; the rest is ours to
-// refuse, but for those of server reflection.
-constexpr int kMessageBytesMax = (32 << 20) + (128 << 10);
-// Threads of gRPC's own services, such as reflection: each of their streams has one.
-constexpr int kServiceThreadsMax = 32;
-// More than clients can send between two looks of the CallLedger.
-constexpr size_t kQuotaRoomBytes = 256 << 20;
-
-// As for the HTTP front: TLS handshake and first frame of a client, and a connection without calls.
-constexpr int kHandshakeMs = 20'000;
-constexpr int kIdleMs = 600'000;
 
 // No client may use up the memory of requests and answers: it takes so many to do it.
 constexpr size_t kClientsAtLeast = 2;
@@ -67,8 +54,11 @@ constexpr absl::Duration kBackupEndTime = absl::Seconds(5);
 constexpr absl::Duration kStandbyPoll = absl::Seconds(1);
 constexpr absl::Duration kAddressCheckPause = absl::Seconds(5);
 
-// Methods without authentication, for load balancers. The answer contains only the serving status.
-constexpr std::array<std::string_view, 2> kOpenMethods = {HealthService::kCheck, HealthService::kWatch};
+// For server reflection.
+constexpr auto kServiceNames = std::to_array<std::string_view>(
+    {"armature.api.v1.ItemService", "armature.api.v1.TableService", "armature.api.v1.StreamService",
+     "armature.api.v1.StatementService", "armature.admin.v1.AdminService", "grpc.health.v1.Health",
+     "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"});
 
 SiteRules SitesOf(const Config& config, const std::string& listen, bool is_tls, bool checks_host) {
   SiteRulesOptions options{.listen = listen,
@@ -77,7 +67,28 @@ SiteRules SitesOf(const Config& config, const std::string& listen, bool is_tls, 
                            .is_tls = is_tls,
                            .checks_host = checks_host};
   if (std::string own = OwnHostName(); !own.empty()) options.hosts.push_back(std::move(own));
+  // The other port serves HTTP, too.
+  if (const auto other = SplitAddress(config.grpc_listen); other.ok()) options.hosts.push_back(other->host);
   return SiteRules(std::move(options));
+}
+
+// `is_grpc`: its clients may have certificates, and get HTTP/2; those of HTTP sign their requests.
+absl::StatusOr<std::shared_ptr<const TlsContext>> ContextOf(const TlsIdentity& identity, bool is_grpc) {
+  return TlsContext::Make({.certificate_pem = identity.certificate_pem,
+                           .key_pem = identity.key_pem,
+                           .client_ca_pem = is_grpc ? identity.client_ca_pem : std::string(),
+                           .prefers_h2 = is_grpc});
+}
+
+// How calls end for which there is no memory, or with too many others on their connection.
+RpcLimits CallLimits() {
+  RpcLimits limits;
+  limits.too_many = [] {
+    constexpr int64_t kRetryAfterMs = 100;
+    return ToRpcStatus(ThrottlingError("A connection may have 100 calls at once", kRetryAfterMs));
+  };
+  limits.no_memory = [] { return ToRpcStatus(NoMemoryForAnswerError()); };
+  return limits;
 }
 
 // HOST:PORT for clients on other machines: a listener on all addresses has no name of its own.
@@ -103,14 +114,16 @@ std::string ServiceText(const std::string& host, const std::string& grpc, const 
 
 // Members are in order of construction, and destroyed in reverse order.
 struct Server::Impl {
-  std::unique_ptr<TlsKeeper> tls;
-  std::unique_ptr<Authenticator> authenticator;  // null: no authentication, all operations are permitted
-  std::unique_ptr<AuditLog> audit;
+  TlsFiles tls_files;
   std::unique_ptr<RequestStats> requests;
   std::unique_ptr<ConnectionLedger> connections;  // of the gRPC and the HTTP front, like the next one
   std::unique_ptr<MemoryBudget> memory;
   std::unique_ptr<LongRequests> long_requests;
-  std::unique_ptr<TlsContextKeeper> http_tls;
+  // After the budget: refusals that it holds back hold calls with messages.
+  std::unique_ptr<Authenticator> authenticator;  // null: no authentication, all operations are permitted
+  std::unique_ptr<AuditLog> audit;
+  std::unique_ptr<TlsContextKeeper> http_tls;  // null: without TLS, like the next one
+  std::unique_ptr<TlsContextKeeper> grpc_tls;
   bool has_waited = false;
   int64_t next_address_check_ns = 0;
   std::string address_problem;       // as FindAddressProblem found it last
@@ -122,7 +135,7 @@ struct Server::Impl {
   std::unique_ptr<store::Database> database;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<ReadinessCheck> readiness;
-  std::unique_ptr<CallLedger> calls;
+  std::unique_ptr<RpcFront> rpc;
   std::unique_ptr<CallGate> gate;
   std::unique_ptr<ItemService> items;
   std::unique_ptr<UnaryService> tables;
@@ -130,22 +143,20 @@ struct Server::Impl {
   std::unique_ptr<UnaryService> statements;
   std::unique_ptr<AdminService> admin;
   std::unique_ptr<HealthService> health;
-  std::unique_ptr<UnknownOperations> unknown;
+  std::unique_ptr<ReflectionService> reflection;
   Doors doors;
-  std::shared_ptr<ListenerCredentials> credentials;
-  std::unique_ptr<ConnectionAcceptor> acceptor;
-  std::unique_ptr<grpc::Server> grpc;
-  std::string address;
   std::unique_ptr<JsonApi> operations;
   std::unique_ptr<JsonFront> json;
-  std::unique_ptr<HttpServer> http;
+  std::unique_ptr<HintFront> no_json;  // in place of `json`
+  std::unique_ptr<HttpServer> fronts;  // both
+  std::string address;
   std::string http_address;
   std::unique_ptr<MetricsFront> metrics_front;
   std::unique_ptr<HttpServer> metrics;
   std::string metrics_address;
 
   // Tells the engine of crowds at the fronts.
-  void NoteCrowd(bool crowded, bool parks) { crowded ? engine->CrowdBegins(parks) : engine->CrowdEnds(parks); }
+  void NoteCrowd(bool crowded) { crowded ? engine->CrowdBegins() : engine->CrowdEnds(); }
   absl::Status StartSecurity(const Config& config);
   // Called again and again while another process owns the database's place.
   void Wait(const Config& config, const rados::VolumeWait& wait, const OnStandby& on_standby);
@@ -158,14 +169,16 @@ struct Server::Impl {
   absl::Status StartFronts(const Config& config);
   // Hints for clients that come to `door` and speak something else.
   std::function<std::string(Speech)> HintsAt(Doors::Door door) const;
-  // The function for TLS of an HTTP front; null without TLS.
-  std::function<std::shared_ptr<const TlsContext>()> HttpTls() const;
-  absl::Status StartGrpc(const std::string& listen, size_t request_memory_bytes);
-  absl::Status StartHttp(const Config& config);
+  // The function for TLS of a door; null without TLS.
+  static std::function<std::shared_ptr<const TlsContext>()> TlsOf(const TlsContextKeeper* keeper);
+  void MakeServices(const Config& config);
+  void MakeJson(const Config& config);
+  // Serves both protocols on the ports of both.
+  absl::Status StartServing(const Config& config);
   absl::Status StartMetrics(const Config& config);
   // A cluster that does not answer must not hold up the end of a backup in it for long.
   void EndEngine();
-  void ReloadTls();
+  absl::Status ReadTls();
   void Reload();
 };
 
@@ -178,9 +191,10 @@ const std::string& Server::metrics_address() const { return impl_->metrics_addre
 
 absl::Status Server::Impl::StartSecurity(const Config& config) {
   if (config.tls.enabled()) {
-    ARM_ASSIGN_OR_RETURN(tls, TlsKeeper::Start(config.tls));
-    http_tls = std::make_unique<TlsContextKeeper>(config.tls.certificate, config.tls.key);
-    ARM_RETURN_IF_ERROR(http_tls->Load());
+    tls_files = config.tls;
+    http_tls = std::make_unique<TlsContextKeeper>();
+    grpc_tls = std::make_unique<TlsContextKeeper>();
+    ARM_RETURN_IF_ERROR(ReadTls());
   }
   if (!config.credentials_file.empty()) {
     AuthenticatorOptions options;
@@ -193,65 +207,28 @@ absl::Status Server::Impl::StartSecurity(const Config& config) {
   return absl::OkStatus();
 }
 
-absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_memory_bytes) {
-  items = std::make_unique<ItemService>(gate.get());
-  tables = std::make_unique<UnaryService>(gate.get(), TableOperations());
-  streams = std::make_unique<StreamService>(gate.get());
-  statements = std::make_unique<UnaryService>(gate.get(), StatementOperations());
-  CallFilter filter{.authenticator = authenticator.get(), .passed_methods = {}};
-  for (const std::string_view method : kOpenMethods) filter.passed_methods.emplace(method);
-  // All operations ask the gate themselves.
-  for (const engine::Operation& operation : engine::kOperations) {
-    filter.passed_methods.insert(MethodPath(operation));
-  }
-  const bool is_socket = listen.starts_with(kUnixPrefix);
-  credentials = ListenerCredentials::Make(is_socket ? nullptr : tls.get(), std::move(filter));
-
-  health = std::make_unique<HealthService>(calls.get());
-  unknown = std::make_unique<UnknownOperations>(gate.get());
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  grpc::ServerBuilder builder;
-  ARM_ASSIGN_OR_RETURN(acceptor, ConnectionAcceptor::Make(listen, connections.get()));
-  acceptor->AddTo(&builder, credentials);
-  calls->set_table(acceptor.get());
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
-  builder.SetMaxReceiveMessageSize(kMessageBytesMax);
-  builder.SetMaxSendMessageSize(-1);
-  // Compressed messages are refused: gRPC checks the size only after inflating, so a small message could take all
-  // memory.
-  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
-  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kCallsPerConnectionMax);
-  // Pings are answered, however many there are. gRPC's own limit ends a connection only when it has written what it had
-  // begun to write, and until then makes every ping dearer than the one before: a client that does not read stopped all
-  // others.
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
-  // The last resort, for messages that the CallLedger does not see: gRPC ends streams at random when it needs more.
-  grpc::ResourceQuota quota("armature");
-  quota.Resize(2 * request_memory_bytes + kQuotaRoomBytes);
-  quota.SetMaxThreads(kServiceThreadsMax);
-  builder.SetResourceQuota(quota);
-  builder.RegisterService(items.get());
-  builder.RegisterService(tables.get());
-  builder.RegisterService(streams.get());
-  builder.RegisterService(statements.get());
-  builder.RegisterService(admin.get());
-  builder.RegisterService(health.get());
-  builder.RegisterCallbackGenericService(unknown.get());
-  grpc = builder.BuildAndStart();
-  if (grpc == nullptr) return UnavailableError(Cat("cannot serve gRPC on ", listen));
-  address = acceptor->address();
-  const bool has_tls = tls != nullptr && !is_socket;
-  doors.Open(Doors::Door::kGrpc, address, has_tls);
-  acceptor->Start([this] { return calls->Tick(CoarseNowNs(), acceptor.get()); },
-                  {.has_tls = has_tls, .wrong_door = HintsAt(Doors::Door::kGrpc)});
-  LOG(INFO) << "server: serving grpc=" << address << " tls=" << has_tls
-            << " credentials=" << (authenticator != nullptr);
-  return absl::OkStatus();
+void Server::Impl::MakeServices(const Config& config) {
+  items = std::make_unique<ItemService>(gate.get(), rpc.get());
+  tables = std::make_unique<UnaryService>(gate.get(), rpc.get(), TableOperations());
+  streams = std::make_unique<StreamService>(gate.get(), rpc.get());
+  statements = std::make_unique<UnaryService>(gate.get(), rpc.get(), StatementOperations());
+  admin = std::make_unique<AdminService>(gate.get(), rpc.get(), config.place);
+  rpc->set_unknown(UnknownMethod(gate.get()));
+  health = std::make_unique<HealthService>(rpc.get());
+  reflection = std::make_unique<ReflectionService>(
+      rpc.get(), std::vector<std::string>(kServiceNames.begin(), kServiceNames.end()),
+      [this](const std::shared_ptr<RpcCall>& call, ReflectionService::Allowed done) {
+        gate->Identify(call, [done = std::move(done)](const absl::StatusOr<Caller>& caller) mutable {
+          std::move(done)(caller.status());
+        });
+      });
 }
 
-absl::Status Server::Impl::StartHttp(const Config& config) {
+void Server::Impl::MakeJson(const Config& config) {
+  if (config.http_listen.empty()) {
+    no_json = std::make_unique<HintFront>([this] { return doors.Hint(Doors::Door::kGrpc, Speech::kHttp1); });
+    return;
+  }
   JsonFrontOptions front;
   front.stats = requests.get();
   front.budget = memory.get();
@@ -267,19 +244,43 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
   front.way_to_grpc = [this] { return doors.WayTo(Doors::Door::kGrpc); };
   operations = std::make_unique<JsonApi>(engine.get(), audit.get());
   json = std::make_unique<JsonFront>(operations.get(), front);
+}
+
+absl::Status Server::Impl::StartServing(const Config& config) {
+  MakeJson(config);
+  const bool is_socket = config.grpc_listen.starts_with(kUnixPrefix);
+  const HttpDoor grpc_door{.listen = config.grpc_listen,
+                           .tls = is_socket ? nullptr : TlsOf(grpc_tls.get()),
+                           .router = config.grpc_listen.empty() ? nullptr : rpc.get(),
+                           .wrong_door = HintsAt(Doors::Door::kGrpc)};
+  // Secrets of gRPC's clients must not come in clear; those of HTTP's do not come at all.
+  const bool takes_calls = grpc_door.router != nullptr && (authenticator == nullptr || http_tls != nullptr);
+  const HttpDoor http_door{.listen = config.http_listen,
+                           .tls = TlsOf(http_tls.get()),
+                           .router = takes_calls ? grpc_door.router : nullptr,
+                           .wrong_door = HintsAt(Doors::Door::kHttp)};
   HttpServerOptions options;
-  options.listen = config.http_listen;
+  const bool has_one_door = config.is_one_port || config.http_listen.empty();
+  options.door = has_one_door ? grpc_door : http_door;
+  if (!config.grpc_listen.empty()) MakeServices(config);
   options.io_threads = config.http_threads;
+  options.h2_age_max = config.connection_age_max;
   options.ledger = connections.get();
   options.budget = memory.get();
-  options.on_crowd = [this](bool crowded) { NoteCrowd(crowded, /*parks=*/false); };
+  options.on_crowd = [this](bool crowded) { NoteCrowd(crowded); };
   options.is_held_up = [this] { return engine->HoldsWritesBack(); };
-  options.tls = HttpTls();
-  options.wrong_door = HintsAt(Doors::Door::kHttp);
-  ARM_ASSIGN_OR_RETURN(http, HttpServer::Start(options, json.get()));
-  http_address = http->address();
-  doors.Open(Doors::Door::kHttp, http_address, config.tls.enabled());
-  LOG(INFO) << "server: serving http=" << http_address << " tls=" << config.tls.enabled()
+  HttpHandler* const handler = json == nullptr ? static_cast<HttpHandler*>(no_json.get()) : json.get();
+  ARM_ASSIGN_OR_RETURN(fronts, HttpServer::Start(options, handler));
+  (has_one_door ? address : http_address) = fronts->address();
+  if (config.is_one_port) http_address = address;
+  if (!has_one_door && !config.grpc_listen.empty()) {
+    ARM_ASSIGN_OR_RETURN(address, fronts->Open(grpc_door));
+  }
+  const bool has_tls = http_tls != nullptr;
+  const auto takes = [](bool both) { return both ? Doors::Takes::kBoth : Doors::Takes::kOwn; };
+  if (!address.empty()) doors.Open(Doors::Door::kGrpc, address, has_tls && !is_socket, takes(json != nullptr));
+  if (!http_address.empty()) doors.Open(Doors::Door::kHttp, http_address, has_tls, takes(takes_calls));
+  LOG(INFO) << "server: serving grpc=" << address << " http=" << http_address << " tls=" << has_tls
             << " credentials=" << (authenticator != nullptr);
   return absl::OkStatus();
 }
@@ -290,18 +291,18 @@ absl::Status Server::Impl::StartMetrics(const Config& config) {
                      .place = place.get(),
                      .backup_places = backup_places.get(),
                      .requests = requests.get(),
-                     .http = http.get(),
-                     .grpc = acceptor.get(),
+                     .fronts = fronts.get(),
+                     .rpc = rpc.get(),
+                     .gate = gate.get(),
                      .connections = connections.get(),
                      .memory = memory.get(),
-                     .calls = calls.get(),
                      .long_requests = long_requests.get(),
                      .audit = audit.get(),
                      .readiness = [this] { return readiness->Now(); }},
       // On other addresses than loopback the scraper may use any name.
       SitesOf(config, config.metrics_listen, /*is_tls=*/false, /*checks_host=*/IsLoopback(config.metrics_listen)));
   HttpServerOptions options = OperatorsOptions(config.metrics_listen);
-  options.wrong_door = HintsAt(Doors::Door::kOperators);
+  options.door.wrong_door = HintsAt(Doors::Door::kOperators);
   ARM_ASSIGN_OR_RETURN(metrics, HttpServer::Start(options, metrics_front.get()));
   metrics_address = metrics->address();
   doors.Open(Doors::Door::kOperators, metrics_address, /*has_tls=*/false);
@@ -313,9 +314,9 @@ std::function<std::string(Speech)> Server::Impl::HintsAt(Doors::Door door) const
   return [this, door](Speech speech) { return doors.Hint(door, speech); };
 }
 
-std::function<std::shared_ptr<const TlsContext>()> Server::Impl::HttpTls() const {
-  if (http_tls == nullptr) return nullptr;
-  return [keeper = http_tls.get()] { return keeper->Current(); };
+std::function<std::shared_ptr<const TlsContext>()> Server::Impl::TlsOf(const TlsContextKeeper* keeper) {
+  if (keeper == nullptr) return nullptr;
+  return [keeper] { return keeper->Current(); };
 }
 
 absl::Status Server::Impl::StartStandby(const Config& config) {
@@ -323,9 +324,11 @@ absl::Status Server::Impl::StartStandby(const Config& config) {
   // Clients of this machine have no use for a daemon that does not serve.
   if (!config.grpc_listen.starts_with(kUnixPrefix)) options.grpc_listen = config.grpc_listen;
   options.http_listen = config.http_listen;
+  // A port for both is relayed once, to the owner's port for gRPC, which takes both.
+  if (config.is_one_port) (config.forwards ? options.http_listen : options.grpc_listen).clear();
   options.metrics_listen = config.metrics_listen;
   options.forwards = config.forwards;
-  options.tls = HttpTls();
+  options.tls = TlsOf(http_tls.get());
   options.ledger = connections.get();
   for (const std::string_view reason : rados::kTakeoverReasons) options.problem_reasons.emplace_back(reason);
   ARM_ASSIGN_OR_RETURN(standby, Standby::Start(options));
@@ -391,12 +394,9 @@ absl::Status Server::Impl::OpenEngine(const Config& config) {
   engine_options.backup.places = backup_places.get();
   engine = std::make_unique<engine::Engine>(database.get(), engine_options);
   readiness = std::make_unique<ReadinessCheck>(engine.get(), place.get());
-  calls = std::make_unique<CallLedger>(
-      memory.get(), CallLimits{}, [this](bool crowded) { NoteCrowd(crowded, /*parks=*/true); },
-      [this] { return engine->IsUnderWritePressure(); });
-  gate = std::make_unique<CallGate>(engine.get(), authenticator.get(), audit.get(), calls.get(), requests.get(),
+  rpc = std::make_unique<RpcFront>(CallLimits());
+  gate = std::make_unique<CallGate>(engine.get(), authenticator.get(), audit.get(), memory.get(), requests.get(),
                                     long_requests.get());
-  admin = std::make_unique<AdminService>(gate.get(), config.place);
   return absl::OkStatus();
 }
 
@@ -410,10 +410,10 @@ absl::Status Server::Impl::StartFronts(const Config& config) {
     for (const auto& [listening, listen] : ports) {
       if (!listening.empty()) *listen = listening;
     }
+    if (own.is_one_port) own.http_listen = own.grpc_listen = config.forwards ? own.grpc_listen : own.http_listen;
     standby.reset();
   }
-  if (!own.http_listen.empty()) ARM_RETURN_IF_ERROR(StartHttp(own));
-  if (!own.grpc_listen.empty()) ARM_RETURN_IF_ERROR(StartGrpc(own.grpc_listen, own.request_memory_bytes));
+  ARM_RETURN_IF_ERROR(StartServing(own));
   // Last, because /readyz must be true only when the other front ends serve.
   if (!own.metrics_listen.empty()) ARM_RETURN_IF_ERROR(StartMetrics(own));
   const std::string service = ServiceText(own.advertised_host, address, http_address);
@@ -444,25 +444,27 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config, cons
   return server;
 }
 
-// Both fronts take the new certificate, or neither does.
-void Server::Impl::ReloadTls() {
-  if (tls == nullptr) return;
-  absl::StatusOr<TlsIdentity> identity = tls->Read();
-  if (!identity.ok()) return;
-  if (http_tls != nullptr) {
-    absl::StatusOr<std::shared_ptr<const TlsContext>> context = http_tls->Read();
-    if (!context.ok()) {
-      LOG(ERROR) << "server: both fronts keep the old certificate: " << context.status();
-      return;
-    }
-    http_tls->Use(*std::move(context));
-  }
-  tls->Use(*std::move(identity));
+// Both doors take the new certificate, or neither does. Errors are logged.
+absl::Status Server::Impl::ReadTls() {
+  const auto fail = [](const absl::Status& status) {
+    LOG(ERROR) << "server: the certificate is not read: " << Sv(status.message());
+    return status;
+  };
+  const absl::StatusOr<TlsIdentity> identity = LoadTlsIdentity(tls_files);
+  if (!identity.ok()) return fail(identity.status());
+  absl::StatusOr<std::shared_ptr<const TlsContext>> for_http = ContextOf(*identity, /*is_grpc=*/false);
+  if (!for_http.ok()) return fail(for_http.status());
+  absl::StatusOr<std::shared_ptr<const TlsContext>> for_grpc = ContextOf(*identity, /*is_grpc=*/true);
+  if (!for_grpc.ok()) return fail(for_grpc.status());
+  http_tls->Use(*std::move(for_http));
+  grpc_tls->Use(*std::move(for_grpc));
+  LOG(INFO) << "server: certificate read path=" << tls_files.certificate;
+  return absl::OkStatus();
 }
 
 void Server::Impl::Reload() {
   // Each Reload logs its own outcome.
-  ReloadTls();
+  if (http_tls != nullptr) ReadTls().IgnoreError();
   if (authenticator != nullptr) authenticator->Reload().IgnoreError();
   if (audit != nullptr) audit->Reopen();
 }
@@ -484,21 +486,15 @@ void Server::Stop(absl::Duration grace) {
   LOG(INFO) << "server: stopping";
   impl_->readiness->SetStopping();
   impl_->engine->EndWaits();
-  {
-    // HTTP and gRPC drain concurrently, because `grace` is the total time.
+  if (impl_->fronts != nullptr) {
+    // Connections learn that the daemon stops while streams end, because `grace` is the total time.
     ThreadPool drain("arm-drain", 1, 1);
-    drain.RunAdmitted([this, grace] {
-      if (impl_->http != nullptr) impl_->http->Stop(grace);
-    });
-    if (impl_->grpc != nullptr) {
-      impl_->acceptor->StopAccepting();
-      impl_->calls->late()->Close(ServiceUnavailableError("The daemon is stopping"));
+    drain.RunAdmitted([this, grace] { impl_->fronts->Stop(grace); });
+    if (impl_->items != nullptr) {
       impl_->items->Drain();
       impl_->streams->Drain();
       impl_->admin->Drain();
       impl_->health->Drain();
-      impl_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));
-      impl_->grpc->Wait();
     }
   }
   if (impl_->json != nullptr) impl_->json->Stop();
@@ -508,7 +504,6 @@ void Server::Stop(absl::Duration grace) {
   impl_->EndEngine();
   impl_->database.reset();
   impl_->place.reset();
-  impl_->grpc.reset();
   LOG(INFO) << "server: stopped";
 }
 

@@ -265,9 +265,8 @@ std::shared_ptr<const access::ResourcePolicy> Engine::FindResourcePolicy(std::st
 
 access::MatchWeight Engine::PolicyWeightMax() const { return parts_->policies.weight_max(); }
 
-void Engine::CrowdBegins(bool parks) { parts_->write_gate.CrowdBegins(parks); }
-void Engine::CrowdEnds(bool parks) { parts_->write_gate.CrowdEnds(parks); }
-bool Engine::IsUnderWritePressure() const { return parts_->write_gate.is_under_pressure(); }
+void Engine::CrowdBegins() { parts_->write_gate.CrowdBegins(); }
+void Engine::CrowdEnds() { parts_->write_gate.CrowdEnds(); }
 bool Engine::HoldsWritesBack() const { return parts_->write_gate.is_overloaded(); }
 
 store::Database* Engine::database() const { return parts_->database; }

@@ -208,11 +208,9 @@ class Engine {
   void EndWaits();
 
   // Tells that more requests wait at a part of a front than it can serve, and when that has ended: meanwhile fewer
-  // writes are under way at once. `parks`: as for WriteGate.
-  void CrowdBegins(bool parks);
-  void CrowdEnds(bool parks);
-  // True while many writes are held back, at least half as many anew as leave, and the process uses up its processors.
-  bool IsUnderWritePressure() const;
+  // writes are under way at once.
+  void CrowdBegins();
+  void CrowdEnds();
   // True while writes are held back, because too many are under way.
   bool HoldsWritesBack() const;
 

@@ -17,7 +17,7 @@ std::optional<ParkedRequests::Request> ParkedRequests::Park(Request request) {
     last_refusal_ns_ = request.since_ns;
     window_ends_ns_ = request.since_ns + kWindowNs;
     parked_in_window_ = refused_in_window_ = run_at_once_ = 0;
-    is_calm_ = is_busy_ = false;
+    is_calm_ = false;
     over_windows_ = 0;
     pace_ = 1;
     was_busy_();
@@ -31,13 +31,13 @@ std::optional<ParkedRequests::Request> ParkedRequests::Park(Request request) {
   return oldest;
 }
 
-void ParkedRequests::RollWindow(int64_t now_ns, bool is_elsewhere) {
+void ParkedRequests::RollWindow(int64_t now_ns) {
   if (now_ns < window_ends_ns_) return;
-  is_busy_ = was_busy_();
+  const bool is_busy = was_busy_();
   const bool is_over = parked_in_window_ == 0 || parked_in_window_ * kQuietPart < refused_in_window_;
   over_windows_ = is_over ? over_windows_ + 1 : 0;
-  pace_ = over_windows_ >= kOverWindows && is_busy_ && !is_elsewhere ? std::min(pace_ * 2, kPaceMax) : 1;
-  const bool is_calm = is_over && !is_busy_;
+  pace_ = over_windows_ >= kOverWindows && is_busy ? std::min(pace_ * 2, kPaceMax) : 1;
+  const bool is_calm = is_over && !is_busy;
   const bool is_quiet = std::exchange(is_calm_, is_calm) && is_calm;
   run_at_once_ = is_quiet ? std::clamp<size_t>(run_at_once_ * 2, 1, kRunAtOnceMax) : run_at_once_ / 2;
   window_ends_ns_ = now_ns + kWindowNs;
@@ -61,8 +61,8 @@ void ParkedRequests::TakeLate(int64_t now_ns, std::vector<Request>* late) {
   refused_in_window_ += late->size();
 }
 
-ParkedRequests::Due ParkedRequests::TakeDue(int64_t now_ns, bool may_run, bool is_elsewhere) {
-  RollWindow(now_ns, is_elsewhere);
+ParkedRequests::Due ParkedRequests::TakeDue(int64_t now_ns, bool may_run) {
+  RollWindow(now_ns);
   Due due;
   TakeLate(now_ns, &due.refuse);
   for (size_t i = 0; may_run && i < run_at_once_ && !parked_.empty(); ++i) {

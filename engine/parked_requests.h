@@ -60,19 +60,16 @@ class ParkedRequests {
 
   // If there are too many, returns the oldest one, which is to be refused.
   std::optional<Request> Park(Request request);
-  // Takes the requests that are to leave now. `may_run`: false if none could be served. `is_elsewhere`: the overload
-  // goes on at another place, where the clients of refused requests send the next ones: refusals leave no faster then.
-  Due TakeDue(int64_t now_ns, bool may_run = true, bool is_elsewhere = false);
+  // Takes the requests that are to leave now. `may_run`: false if none could be served.
+  Due TakeDue(int64_t now_ns, bool may_run = true);
   // Takes all.
   std::deque<Request> TakeAll();
 
   bool empty() const { return parked_.empty(); }
   size_t size() const { return parked_.size(); }
-  // True while requests are parked, in the last window no fewer than in an overload, and the process was busy.
-  bool is_under_pressure() const { return is_busy_ && over_windows_ == 0 && !parked_.empty(); }
 
  private:
-  void RollWindow(int64_t now_ns, bool is_elsewhere);
+  void RollWindow(int64_t now_ns);
   void TakeLate(int64_t now_ns, std::vector<Request>* late);
 
   const size_t max_;
@@ -83,7 +80,6 @@ class ParkedRequests {
   int64_t window_ends_ns_ = 0;
   size_t parked_in_window_ = 0;
   size_t refused_in_window_ = 0;
-  bool is_busy_ = false;    // in the last window
   int over_windows_ = 0;    // in succession, by whose numbers the overload is over
   bool is_calm_ = false;    // over, and not busy
   size_t run_at_once_ = 0;  // in a tick

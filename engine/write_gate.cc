@@ -94,10 +94,8 @@ void WriteGate::Tick() {
     token = parts_->waiting.Enter();
     // While the disk hangs, the process has time left, and nothing arrives that could be parked. That is no quiet.
     const bool has_room = committing_.load(std::memory_order_relaxed) < limit_.load(std::memory_order_relaxed);
-    due = parked_.TakeDue(NowNs(*parts_), has_room, parking_crowds_.load(std::memory_order_relaxed) > 0);
+    due = parked_.TakeDue(NowNs(*parts_), has_room);
     is_overloaded_.store(!parked_.empty(), std::memory_order_relaxed);
-    const bool has_many = parked_.size() >= kWritesMin;
-    is_under_pressure_.store(has_many && parked_.is_under_pressure(), std::memory_order_relaxed);
     if (!parked_.empty()) StartTimer();
   }
   for (ParkedRequests::Request& each : due.refuse) Refuse(std::move(each), TooManyWaitError());
@@ -118,7 +116,6 @@ void WriteGate::Close(const absl::Status& status) {
     closed_ = status;
     parked = parked_.TakeAll();
     is_overloaded_.store(false, std::memory_order_relaxed);
-    is_under_pressure_.store(false, std::memory_order_relaxed);
   }
   for (ParkedRequests::Request& each : parked) Refuse(std::move(each), status);
 }

@@ -56,12 +56,9 @@ class WriteGate {
   void Park(Task run, Refused refused);
 
   // Tells that more requests wait at a part of a front than it can serve, and when that has ended. In a crowd, what
-  // waits here is late, too. `parks`: the front parks requests that it has read, as this gate does, and hastens its own
-  // refusals; those of the gate leave no faster meanwhile.
-  void CrowdBegins(bool parks) { CountCrowd(parks, 1); }
-  void CrowdEnds(bool parks) { CountCrowd(parks, -1); }
-  // As ParkedRequests tells it, of many.
-  bool is_under_pressure() const { return is_under_pressure_.load(std::memory_order_relaxed); }
+  // waits here is late, too.
+  void CrowdBegins() { crowds_.fetch_add(1, std::memory_order_relaxed); }
+  void CrowdEnds() { crowds_.fetch_sub(1, std::memory_order_relaxed); }
   // True while writes are parked.
   bool is_overloaded() const { return is_overloaded_.load(std::memory_order_relaxed); }
 
@@ -77,10 +74,6 @@ class WriteGate {
 
  private:
   size_t Limit();
-  void CountCrowd(bool parks, int by) {
-    crowds_.fetch_add(by, std::memory_order_relaxed);
-    if (parks) parking_crowds_.fetch_add(by, std::memory_order_relaxed);
-  }
   void StartTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Tick();
   void Refuse(ParkedRequests::Request request, const absl::Status& status);
@@ -88,9 +81,7 @@ class WriteGate {
   Parts* const parts_;
   std::atomic<size_t> committing_ = 0;
   std::atomic<bool> is_overloaded_ = false;
-  std::atomic<bool> is_under_pressure_ = false;
   std::atomic<int> crowds_ = 0;
-  std::atomic<int> parking_crowds_ = 0;  // part of them
   std::atomic<size_t> limit_ = kWritesMin;
   std::atomic<int64_t> limit_due_ns_ = 0;  // when it is computed again
   std::atomic<uint64_t> refused_ = 0;

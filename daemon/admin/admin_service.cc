@@ -15,10 +15,8 @@
 #include "armature/admin/v1/admin.pb.h"
 #include "armature/version.h"
 #include "daemon/api/table_messages.h"
-#include "daemon/grpc/byte_buffers.h"
 #include "daemon/message_json/given_fields.h"
 #include "engine/backup/backup_jobs.h"
-#include "grpcpp/impl/codegen/server_callback_handlers.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/model/wire.h"
@@ -30,7 +28,6 @@
 namespace armature::daemon {
 namespace {
 
-using Context = grpc::CallbackServerContext;
 namespace v1 = ::armature::admin::v1;
 using daemon::Fill;  // beside those below
 
@@ -118,20 +115,28 @@ void Fill(const engine::VerifyTableResult& from, v1::VerifyTableResponse* to) {
 }
 
 // Answers with the payload, or with as many bytes as requested: the cost of an empty call.
-absl::Status EchoBytes(const grpc::ByteBuffer& request, grpc::ByteBuffer* response) {
-  const MessageBytes bytes(request);
-  std::string_view rest = bytes.view();
+absl::StatusOr<OutMessage> EchoBytes(std::string_view request) {
   std::string_view payload;
   uint64_t wanted = 0;
   model::WireField field;
-  while (!rest.empty() && model::TakeField(&rest, &field)) {
+  while (!request.empty() && model::TakeField(&request, &field)) {
     if (field.number == v1::EchoRequest::kPayloadFieldNumber) payload = field.bytes;
     if (field.number == v1::EchoRequest::kResponseBytesFieldNumber) wanted = field.varint;
   }
   if (wanted > kEchoBytesMax) return ValidationError("response_bytes must be at most 16777216");
-  *response = wanted == 0 ? FieldAndRest(v1::EchoResponse::kPayloadFieldNumber, payload, {})
-                          : FieldAndRest(v1::EchoResponse::kPayloadFieldNumber, std::string(wanted, 'x'), {});
-  return absl::OkStatus();
+  OutMessage message;
+  message.bytes = wanted == 0 ? std::string(payload) : std::string(wanted, 'x');
+  message.head.push_back(
+      static_cast<char>(model::WireTag(v1::EchoResponse::kPayloadFieldNumber, model::WireType::kBytes)));
+  model::AppendVarint(message.bytes.size(), &message.head);
+  return message;
+}
+
+void Echo(const UnaryCall& call, std::string_view request) {
+  if (const auto engine = call.caller().Allow(kEcho, ""); !engine.ok()) return call.Finish(engine.status());
+  absl::StatusOr<OutMessage> answer = EchoBytes(request);
+  if (!answer.ok()) return call.Finish(answer.status());
+  call.Finish(*std::move(answer));
 }
 
 std::string WhyWritesAreRefused(const store::DiskReport& disk) {
@@ -351,22 +356,10 @@ std::vector<UnaryOperation> Operations(std::string data_dir) {
 
 }  // namespace
 
-AdminService::AdminService(const CallGate* gate, std::string data_dir)
-    : UnaryService(gate, Operations(std::move(data_dir))) {
-  using ExportHandler = grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
-  AddMethod(*engine::FindOperation("admin:ExportTable"), grpc::internal::RpcMethod::BIDI_STREAMING,
-            new ExportHandler([this](Context* context) {
-              return exports_.Open([this, context](StreamSet<ExportStream>::Ended ended) {
-                return std::make_shared<ExportStream>(this->gate(), context, std::move(ended));
-              });
-            }));
-  AddGuarded(*engine::FindOperation(kEcho), [this](OpenedCall* opened) {
-    const auto run = [](const UnaryCall& call, const grpc::ByteBuffer& request) {
-      if (const auto engine = call.caller().Allow(kEcho, ""); !engine.ok()) return call.Finish(engine.status());
-      call.Finish(EchoBytes(request, call.response()));
-    };
-    this->gate()->Admit(opened, *engine::FindOperation(kEcho), run);
-  });
+AdminService::AdminService(const CallGate* gate, RpcFront* front, std::string data_dir)
+    : UnaryService(gate, front, Operations(std::move(data_dir))) {
+  AddStreams("admin:ExportTable", &exports_);
+  AddUnary(*engine::FindOperation(kEcho), Echo);
 }
 
 }  // namespace armature::daemon

@@ -11,10 +11,10 @@
 
 namespace armature::daemon {
 
-// Thread-safety: thread-safe. Lifetime: `gate` must outlive the server.
+// Thread-safety: thread-safe. Lifetime: outlives the server; `gate` outlives it.
 class AdminService final : public UnaryService {
  public:
-  AdminService(const CallGate* gate, std::string data_dir);
+  AdminService(const CallGate* gate, RpcFront* front, std::string data_dir);
 
   // Ends the streams of ExportTable, because the server is stopping.
   void Drain() { exports_.Drain(); }

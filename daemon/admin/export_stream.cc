@@ -5,7 +5,6 @@
 #include "absl/time/clock.h"
 #include "armature/admin/v1/admin.pb.h"
 #include "daemon/api/table_messages.h"
-#include "daemon/grpc/byte_buffers.h"
 #include "daemon/grpc/error_map.h"
 #include "storage/base/api_error.h"
 #include "storage/model/wire.h"
@@ -17,12 +16,12 @@ namespace v1 = ::armature::admin::v1;
 
 constexpr std::string_view kOperation = "admin:ExportTable";
 
-grpc::ByteBuffer HeadOf(const engine::TableExport& opened) {
+std::string HeadOf(const engine::TableExport& opened) {
   v1::ExportTableResponse response;
   Fill(opened.table(), response.mutable_head()->mutable_table());
   response.mutable_head()->set_change_sequence(opened.change_sequence());
   response.mutable_head()->set_export_time_ms(opened.table().time_ms);
-  return TakeBytes(response.SerializeAsString());
+  return response.SerializeAsString();
 }
 
 }  // namespace
@@ -34,97 +33,102 @@ class ExportStream::Page final : public engine::PageWriter {
     model::AppendBytesField(v1::ExportTableResponse::kItemsFieldNumber, item_bytes, &bytes_);
   }
   void Clear() override { bytes_.clear(); }
-  grpc::ByteBuffer Take() { return TakeBytes(std::move(bytes_)); }
+  std::string Take() { return std::move(bytes_); }
 
  private:
   std::string bytes_;
 };
 
 void ExportStream::Start() {
-  gate_->ledger()->Add(this);
+  call_->set_handler(shared_from_this());
   counted_ = gate_->Count(Front::kGrpc, kOperation);
-  if (const absl::Status surplus = gate_->ledger()->CheckCalls(*this); !surplus.ok()) return End(surplus);
-  gate_->Identify(*context_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
+  gate_->Identify(call_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
+    if (self->is_over_) return;
     if (!caller.ok()) return self->End(caller.status());
     self->caller_ = *std::move(caller);
-    self->Set(CallPhase::kReading);
-    self->StartRead(&self->request_);
+    self->call_->Read(/*is_owed=*/true);
   });
 }
 
-void ExportStream::OnReadDone(bool ok) {
-  Set(CallPhase::kRunning);
-  if (ok) {
-    if (const absl::Status fits = gate_->ledger()->Received(*this, request_.Length()); !fits.ok()) {
-      request_.Clear();
-      return End(fits);
-    }
-  }
+void ExportStream::OnMessage(InMessage message) {
+  if (is_over_) return;
+  has_request_ = true;
   v1::ExportTableRequest request;
-  const MessageBytes message(request_);
-  const bool is_read = ok && request.ParseFromArray(message.view().data(), static_cast<int>(message.view().size()));
-  request_.Clear();
+  const bool is_read = request.ParseFromString(message.bytes);
   table_name_ = request.table_name();
   const absl::StatusOr<engine::Engine*> engine = caller_->Allow(kOperation, table_name_);
   if (!engine.ok()) return End(engine.status());
   if (!is_read) return End(SerializationError("The request is no ExportTableRequest"));
-  (*engine)->OpenExport(table_name_,
-                        [self = shared_from_this()](absl::StatusOr<std::shared_ptr<engine::TableExport>> opened) {
-                          self->Opened(std::move(opened));
-                        });
+  is_reading_ = true;
+  (*engine)->OpenExport(
+      table_name_, [self = shared_from_this()](absl::StatusOr<std::shared_ptr<engine::TableExport>> opened) {
+        self->call_->Post([self, opened = std::move(opened)]() mutable { self->Opened(std::move(opened)); });
+      });
 }
 
-void ExportStream::Send(const grpc::ByteBuffer& message) {
-  sent_ = message;  // shares the bytes
-  share_.Set(sent_.Length());
-  StartWrite(&sent_);
+void ExportStream::OnReadEnd() {
+  if (!is_over_ && !has_request_) End(SerializationError("The request is no ExportTableRequest"));
+}
+
+void ExportStream::Send(std::string bytes) {
+  OutMessage message{.head = {}, .bytes = std::move(bytes), .memory = HeldMemory(call_->memory())};
+  message.memory.Set(message.size());
+  call_->Write(std::move(message));
 }
 
 void ExportStream::Opened(absl::StatusOr<std::shared_ptr<engine::TableExport>> opened) {
+  is_reading_ = false;
   if (!opened.ok()) return End(opened.status());
   export_ = *std::move(opened);
+  if (!stopped_.ok()) return End(stopped_);
   Send(HeadOf(*export_));
 }
 
-void ExportStream::OnWriteDone(bool ok) {
-  if (!ok) return End(CancelledError("The client has gone"));
-  if (!has_more_) return End(absl::OkStatus());
-  if (absl::Status stop = CheckGoesOn(); !stop.ok()) return End(stop);
-  ReadPage();
+void ExportStream::OnSent(uint32_t /*weight*/) {
+  if (is_over_) return;
+  has_more_ ? ReadPage() : End(absl::OkStatus());
 }
 
 void ExportStream::ReadPage() {
+  is_reading_ = true;
   auto page = std::make_shared<Page>();
   Page* const out = page.get();
   export_->ReadPage(out, [self = shared_from_this(), page = std::move(page)](absl::StatusOr<bool> has_more) {
-    if (!has_more.ok()) return self->End(has_more.status());
-    if (absl::Status stop = self->CheckGoesOn(); !stop.ok()) return self->End(stop);
-    self->has_more_ = *has_more;
-    self->Send(page->Take());
+    self->call_->Post([self, has_more = std::move(has_more), bytes = page->Take()]() mutable {
+      self->PageRead(has_more, std::move(bytes));
+    });
   });
 }
 
-absl::Status ExportStream::CheckGoesOn() const {
-  if (is_cancelled_.load()) return CancelledError("The export was cancelled");
-  if (is_draining_.load()) return ServiceUnavailableError("The daemon is stopping");
-  return absl::OkStatus();
+void ExportStream::PageRead(const absl::StatusOr<bool>& has_more, std::string page) {
+  is_reading_ = false;
+  if (!has_more.ok()) return End(has_more.status());
+  if (!stopped_.ok()) return End(stopped_);
+  has_more_ = *has_more;
+  Send(std::move(page));
+}
+
+void ExportStream::OnCancel() { Stop(CancelledError("The export was cancelled")); }
+
+void ExportStream::Drain() {
+  call_->Post([self = shared_from_this()] { self->Stop(ServiceUnavailableError("The daemon is stopping")); });
+}
+
+void ExportStream::Stop(const absl::Status& why) {
+  if (is_over_ || !stopped_.ok()) return;
+  stopped_ = why;
+  if (!is_reading_) End(why);
 }
 
 void ExportStream::End(const absl::Status& status) {
+  is_over_ = true;
   // Released before the client is informed, because the client may want the place.
   export_ = nullptr;
   counted_.Finish(status, "");
-  const std::string peer = context_->peer();
-  gate_->Audit(caller_.has_value() ? &*caller_ : nullptr,
-               {.principal = {}, .peer = peer, .operation = kOperation, .table = table_name_, .result = status});
-  Finish(EndOf(context_, status));
-}
-
-void ExportStream::OnDone() {
-  // Keeps the stream alive while `ended_` runs.
-  const std::shared_ptr<ExportStream> self = shared_from_this();
-  gate_->ledger()->Remove(this);
-  ended_(this);
+  gate_->Audit(
+      caller_.has_value() ? &*caller_ : nullptr,
+      {.principal = {}, .peer = call_->peer().text, .operation = kOperation, .table = table_name_, .result = status});
+  call_->Finish(ToRpcStatus(status));
 }
 
 }  // namespace armature::daemon

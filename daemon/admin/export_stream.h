@@ -3,8 +3,7 @@
 
 // One ExportTable call: streams the items of a table, page by page.
 
-#include <atomic>
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,70 +12,59 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/grpc/call_gate.h"
-#include "daemon/grpc/call_ledger.h"
+#include "daemon/http/h2_stream.h"
+#include "daemon/rpc/rpc_call.h"
 #include "engine/backup/table_export.h"
-#include "grpcpp/support/byte_buffer.h"
-#include "grpcpp/support/server_callback.h"
 
 namespace armature::daemon {
 
-// The request is read only after its caller is known, and counts against the memory budget while it arrives. So the
-// method is registered as one with a stream of requests, of which one is read.
+// The request is read only after its caller is known.
 //
-// Reads a page after the previous one was written, so that it holds one page at a time. Each step starts the next one.
+// Reads a page after the previous one was sent, so that it holds one page at a time.
 //
 // The stream ends with OK after the last item, with UNAVAILABLE when the daemon stops. A cancelled stream ends after
-// the current step.
+// the page that is being read.
 //
-// Thread-safety: thread-safe. No thread waits.
-// Lifetime: the owner releases it when it calls `ended`, its last action. Gate and engine must outlive it.
-class ExportStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
-                           public std::enable_shared_from_this<ExportStream>,
-                           private TrackedCall {
+// Thread-safety: Drain is thread-safe; the rest belongs to the thread of the call's loop. Lifetime: the call holds it,
+// and so does the engine while it reads. Gate and engine outlive it.
+class ExportStream final : public RpcHandler, public std::enable_shared_from_this<ExportStream> {
  public:
-  ExportStream(const CallGate* gate, grpc::CallbackServerContext* context, std::function<void(ExportStream*)> ended)
-      : TrackedCall(context),
-        gate_(gate),
-        context_(context),
-        ended_(std::move(ended)),
-        share_({gate->ledger()->budget(), Client()}) {}
+  ExportStream(const CallGate* gate, std::shared_ptr<RpcCall> call) : gate_(gate), call_(std::move(call)) {}
 
   // Call it once, before anything else.
   void Start();
 
-  // Ends the stream after the current step.
-  void Drain() { is_draining_.store(true); }
+  // Ends the stream after the page that is being read.
+  void Drain();
 
-  void OnReadDone(bool ok) override;
-  void OnWriteDone(bool ok) override;
-  void OnCancel() override { is_cancelled_.store(true); }
-  void OnDone() override;
+  void OnMessage(InMessage message) override;
+  void OnReadEnd() override;
+  void OnSent(uint32_t weight) override;
+  void OnCancel() override;
+  void OnDone() override { OnCancel(); }
 
  private:
   class Page;
 
   void Opened(absl::StatusOr<std::shared_ptr<engine::TableExport>> opened);
   void ReadPage();
-  void Send(const grpc::ByteBuffer& message);
-  // OK if there may be a next step. Otherwise the reason to end.
-  absl::Status CheckGoesOn() const;
+  void PageRead(const absl::StatusOr<bool>& has_more, std::string page);
+  void Send(std::string bytes);
+  // Ends the stream, once the engine does not read.
+  void Stop(const absl::Status& why);
   void End(const absl::Status& status);
 
   const CallGate* const gate_;
-  grpc::CallbackServerContext* const context_;
-  const std::function<void(ExportStream*)> ended_;
-  std::atomic<bool> is_draining_ = false;
-  std::atomic<bool> is_cancelled_ = false;
-
-  // Members of the current step.
-  grpc::ByteBuffer request_;
-  HeldMemory share_;  // the page that is being sent
+  const std::shared_ptr<RpcCall> call_;
   RequestStats::Request counted_;
-  std::string table_name_;
   std::optional<Caller> caller_;
+  std::string table_name_;
   std::shared_ptr<engine::TableExport> export_;
-  grpc::ByteBuffer sent_;
+  absl::Status stopped_;  // reason to end
+  bool has_request_ = false;
+  bool is_reading_ = false;  // the engine reads
   bool has_more_ = true;
+  bool is_over_ = false;
 };
 
 }  // namespace armature::daemon

@@ -29,7 +29,7 @@ struct AuditRecord {
   absl::Status result;
 };
 
-// {"time":"2025-11-04T12:00:00.123456Z","principal":"AKOPS","peer":"ipv4:127.0.0.1:4711","operation":"CreateTable",
+// {"time":"2025-11-04T12:00:00.123456Z","principal":"AKOPS","peer":"127.0.0.1:4711","operation":"CreateTable",
 //  "table":"orders","result":"OK"}; after an error `result` is the name of the exception. Lines are appended in the
 // order of Record calls, each by one write.
 //

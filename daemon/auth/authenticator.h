@@ -35,7 +35,7 @@ struct AuthenticatorOptions {
   size_t delayed_max = 1'000;               // refusals held back at once; further ones are answered at once
 };
 
-// The caller's identity as gRPC reports it. The views are used during AuthenticateCall only.
+// The identity of the caller of a call over gRPC. The views are used during AuthenticateCall only.
 struct CallerIdentity {
   std::optional<std::string_view> authorization;    // metadata "authorization"
   std::vector<std::string_view> certificate_names;  // of a verified certificate: alternative names, or else common name

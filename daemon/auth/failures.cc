@@ -13,10 +13,6 @@ namespace {
 
 constexpr absl::Duration kSweepInterval = absl::Seconds(1);
 
-void RemovePrefix(std::string_view prefix, std::string_view* text) {
-  if (text->starts_with(prefix)) text->remove_prefix(prefix.size());
-}
-
 }  // namespace
 
 std::string ForLog(std::string_view text) {
@@ -56,16 +52,9 @@ void FailureLog::Denied(std::string_view principal, std::string_view operation, 
 }
 
 std::string AddressOf(std::string_view peer) {
-  if (peer.starts_with("unix:")) return "unix";
-  RemovePrefix("ipv4:", &peer);
-  const bool is_v6 = peer.starts_with("ipv6:") || peer.starts_with("[");
-  RemovePrefix("ipv6:", &peer);
-  if (!is_v6) return std::string(peer.substr(0, peer.rfind(':')));
-
-  RemovePrefix("[", &peer);
-  RemovePrefix("%5B", &peer);
-  // Ends at the bracket, plain or escaped, or at the zone.
-  const std::string text(peer.substr(0, peer.find_first_of("]%")));
+  if (!peer.starts_with('[')) return std::string(peer.substr(0, peer.rfind(':')));
+  // Ends at the bracket or at the zone.
+  const std::string text(peer.substr(1, peer.find_first_of("]%") - 1));
   in6_addr address{};
   if (inet_pton(AF_INET6, text.c_str(), &address) != 1) return text;
   char printed[INET6_ADDRSTRLEN] = {};

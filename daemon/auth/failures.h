@@ -141,7 +141,7 @@ class FailureLimiter {
 
 // The address that failures are counted for: a peer without its port; for IPv6 its /64 network, which has one owner. An
 // IPv4 address in the form of IPv6 counts as that IPv4 address.
-// Takes the forms of HTTP ("127.0.0.1:80", "[::1]:80") and of gRPC ("ipv4:127.0.0.1:80", "ipv6:%5B::1%5D:80", "unix:").
+// Takes the forms "127.0.0.1:80", "[::1]:80" and "unix".
 std::string AddressOf(std::string_view peer);
 
 }  // namespace armature::daemon

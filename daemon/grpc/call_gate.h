@@ -3,6 +3,8 @@
 
 // The path from a gRPC handler to the engine: a handler gets the engine only after authentication and authorisation.
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,18 +16,19 @@
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/authenticator.h"
 #include "daemon/auth/long_requests.h"
-#include "daemon/grpc/guarded_call.h"
+#include "daemon/http/h2_stream.h"
+#include "daemon/net/memory_budget.h"
+#include "daemon/rpc/rpc_call.h"
 #include "daemon/telemetry/request_stats.h"
 #include "engine/access/resource_policy.h"
 #include "engine/engine.h"
 #include "engine/items/access_facts.h"
 #include "engine/operations.h"
-#include "grpcpp/server_context.h"
-#include "grpcpp/support/server_callback.h"
 
 namespace armature::daemon {
 
 class CallGate;
+class UnaryHandler;
 
 // An authenticated caller. Copies are cheap.
 class Caller {
@@ -55,40 +58,34 @@ class Caller {
   uint64_t generation_;                   // generation of the credentials
 };
 
-// A unary call with a known caller. Copies are cheap and refer to the same call.
+// A unary call with a known caller and its request. Copies are cheap and refer to the same call.
 class UnaryCall {
  public:
-  const Caller& caller() const { return caller_; }
-  grpc::CallbackServerContext* context() const { return guarded_->context(); }
-  grpc::ByteBuffer* response() const { return guarded_->response(); }
+  const Caller& caller() const;
+  // Exists as long as the call.
+  RpcCall* rpc() const;
 
-  // Takes the memory for a response of `bytes` before it is made. `may_refuse`: the request has changed nothing.
+  // Takes the memory for an answer of `bytes` before it is made. `may_refuse`: the request has changed nothing.
   // Errors: ServiceUnavailable, never if it may not be refused.
-  absl::Status TakeMemory(size_t bytes, bool may_refuse) const { return guarded_->TakeMemory(bytes, may_refuse); }
-  // The same with memory that was taken already.
-  void HoldMemory(HeldMemory memory) const { guarded_->HoldMemory(std::move(memory)); }
-  // Where the memory for the response comes from.
-  MemorySource memory() const { return guarded_->memory(); }
+  absl::Status TakeMemory(size_t bytes, bool may_refuse) const;
+  // Where the memory for the answer comes from.
+  MemorySource memory() const;
 
-  // Ends the call, with the response if the status is OK. Call it once.
-  void Finish(const absl::Status& status) const;
-
-  // Ends a call whose request is no message of its type: SerializationException.
-  void FinishUnread() const;
+  // Ends the call, with an error or with its answer. Call one of them, once, on any thread. The memory of `answer` is
+  // its own, or else that of TakeMemory, or else taken now. The answer of a request that only reads becomes
+  // ServiceUnavailable if there is none.
+  void Finish(const absl::Status& error) const;
+  void Finish(OutMessage answer) const;
 
   // Trace of the call's waits, for the engine; may be null.
-  const std::shared_ptr<engine::RequestTrace>& trace() const { return counted_.trace(); }
+  const std::shared_ptr<engine::RequestTrace>& trace() const;
 
  private:
-  friend class CallGate;
+  friend class UnaryHandler;
   friend class AuditedCall;
-  UnaryCall(Caller caller, GuardedCall* guarded, const engine::Operation& operation, RequestStats::Request counted);
+  explicit UnaryCall(std::shared_ptr<UnaryHandler> handler) : handler_(std::move(handler)) {}
 
-  Caller caller_;
-  GuardedCall* guarded_;
-  const engine::Operation* operation_;
-  RequestStats::Request counted_;
-  std::shared_ptr<const std::string> request_id_;  // null: the id is made if an internal error occurs
+  std::shared_ptr<UnaryHandler> handler_;
 };
 
 // A call on a table or on the daemon. Its result is recorded in the audit log, if there is one.
@@ -100,18 +97,19 @@ class AuditedCall {
   engine::Engine* ForStatements() const;
   // OK if the caller may run the same operation on `table`, too. Errors: AccessDeniedException.
   absl::Status AllowAlso(std::string_view table) const;
-  grpc::ByteBuffer* response() const { return call_.response(); }
   absl::Status TakeMemory(size_t bytes, bool may_refuse) const { return call_.TakeMemory(bytes, may_refuse); }
-  void Finish(const absl::Status& status) const;
+  void Finish(const absl::Status& error) const;
+  void Finish(OutMessage answer) const;
 
  private:
   friend class CallGate;
-  AuditedCall(UnaryCall call, const CallGate* gate, std::string peer, std::string_view operation, std::string table)
-      : call_(std::move(call)), gate_(gate), peer_(std::move(peer)), operation_(operation), table_(std::move(table)) {}
+  AuditedCall(UnaryCall call, const CallGate* gate, std::string_view operation, std::string table)
+      : call_(std::move(call)), gate_(gate), operation_(operation), table_(std::move(table)) {}
+
+  void Audit(const absl::Status& result) const;
 
   UnaryCall call_;
   const CallGate* gate_;
-  std::string peer_;
   std::string_view operation_;  // static storage
   std::string table_;
 };
@@ -119,47 +117,54 @@ class AuditedCall {
 // Thread-safety: thread-safe. Lifetime: must outlive the server. Its arguments must outlive it.
 class CallGate {
  public:
-  // `authenticator`: null without authentication. `audit`: null without an audit log. `stats`: null without statistics.
-  // `long_requests`: null if all requests run on gRPC's threads.
-  CallGate(engine::Engine* engine, Authenticator* authenticator, AuditLog* audit, CallLedger* ledger,
+  // `authenticator`: null without authentication. `audit`: null without an audit log. `budget`: null without a bound.
+  // `stats`: null without statistics. `long_requests`: null if all requests run on the loops' threads.
+  CallGate(engine::Engine* engine, Authenticator* authenticator, AuditLog* audit, const MemoryBudget* budget,
            RequestStats* stats, LongRequests* long_requests = nullptr)
       : engine_(engine),
         authenticator_(authenticator),
         audit_(audit),
-        ledger_(ledger),
+        budget_(budget),
         stats_(stats),
         long_requests_(long_requests) {}
 
-  // Authenticates the caller, then reads the request and runs `work` with it, on this or another thread. Ends the call
-  // if that fails, or if there is no memory for the request. Does not block. Refusals of an audited operation are
-  // recorded, but for those of a connection with too many calls.
-  using Work = absl::AnyInvocable<void(const UnaryCall& call, const grpc::ByteBuffer& request) &&>;
-  void Admit(OpenedCall* opened, const engine::Operation& operation, Work work) const;
+  // Handles a call with one request and one answer: authenticates the caller, then reads the request and runs `work`
+  // with it in its turn, on this or another thread. Ends the call if that fails, or if there is no memory for a large
+  // answer. Refusals of an audited operation are recorded. Call it within OpenCall.
+  using Work = absl::AnyInvocable<void(const UnaryCall& call, std::string request) &&>;
+  void Admit(const std::shared_ptr<RpcCall>& call, const engine::Operation& operation, Work work) const;
 
   // Makes an audited call of an admitted one. Records nothing for an operation that is not audited.
-  AuditedCall WithAudit(UnaryCall call, std::string peer, const engine::Operation& operation, std::string table) const {
-    return {std::move(call), this, std::move(peer), operation.name, std::move(table)};
+  AuditedCall WithAudit(UnaryCall call, const engine::Operation& operation, std::string table) const {
+    return {std::move(call), this, operation.name, std::move(table)};
   }
 
-  // For long calls that check access repeatedly: calls `done` once, on this or another thread. Does not block. Errors:
-  // those of Authenticator::AuthenticateCall.
+  // For calls that Admit does not handle: calls `done` once, now or later on this thread, which is the one of the
+  // call's loop; not if the loop has ended before. Errors: those of Authenticator::AuthenticateCall.
   using Identified = absl::AnyInvocable<void(absl::StatusOr<Caller>) &&>;
-  void Identify(const grpc::CallbackServerContext& context, Identified done) const;
-
-  // Runs `work`, for a request of `bytes`: on this thread if it is short, else on another one. `projection`: of the
-  // operation, if it is known. False, with nothing run, if too many long requests wait.
-  [[nodiscard]] bool Run(const Caller& caller, size_t bytes, LongRequests::Projection projection, Task work) const;
-
-  // Records the end of a call in the audit log, if there is one and it is about such operations. `caller`: null if it
-  // is unknown. The principal of `record` is the caller's.
-  void Audit(const Caller* caller, AuditRecord record) const;
+  void Identify(const std::shared_ptr<RpcCall>& call, Identified done) const;
 
   // True if the credentials have not been reloaded since the caller was authenticated.
   bool IsCurrent(const Caller& caller) const {
     return authenticator_ == nullptr || authenticator_->generation() == caller.generation_;
   }
 
-  CallLedger* ledger() const { return ledger_; }
+  // True for a request of `bytes` that must not run on a loop's thread, but by RunLong. `projection`: of the operation,
+  // if it is known.
+  bool IsLong(const Caller& caller, size_t bytes, LongRequests::Projection projection) const;
+  // Runs `work` on another thread. False, with nothing run, if too many long requests wait.
+  [[nodiscard]] bool RunLong(Task work) const { return long_requests_->TryRun(work); }
+
+  // OK, or ServiceUnavailable if there is no room for a large answer.
+  absl::Status CheckRoom(const RpcCall& call) const;
+  // Counts a call that is refused for lack of memory. Returns the error.
+  absl::Status Refused() const;
+  // Number of these calls.
+  uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+
+  // Records the end of a call in the audit log, if there is one and it is about such operations. `caller`: null if it
+  // is unknown. The principal of `record` is the caller's.
+  void Audit(const Caller* caller, AuditRecord record) const;
 
   // Starts to count a request. Does nothing without statistics.
   RequestStats::Request Count(Front front, std::string_view operation) const {
@@ -167,18 +172,13 @@ class CallGate {
   }
 
  private:
-  // True for a request that must not run on a thread of gRPC.
-  bool IsLong(const Caller& caller, size_t bytes, LongRequests::Projection projection) const;
-  // Starts to count a call, and gives it an id if slow requests are logged.
-  UnaryCall Begin(GuardedCall* guarded, const engine::Operation& operation, Caller caller) const;
-  void AskAuthenticator(const grpc::CallbackServerContext& context, Authenticator::Done done) const;
-
   engine::Engine* const engine_;
   Authenticator* const authenticator_;
   AuditLog* const audit_;
-  CallLedger* const ledger_;
+  const MemoryBudget* const budget_;
   RequestStats* const stats_;
   LongRequests* const long_requests_;
+  mutable std::atomic<uint64_t> refused_ = 0;
 };
 
 }  // namespace armature::daemon

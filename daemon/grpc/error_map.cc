@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/cord.h"
 #include "armature/api/v1/errors.pb.h"
 #include "daemon/grpc/standard_details.h"
 #include "daemon/json/error_json.h"
@@ -19,7 +19,7 @@
 namespace armature::daemon {
 namespace {
 
-grpc::StatusCode ToGrpcCode(absl::StatusCode code) { return static_cast<grpc::StatusCode>(code); }
+RpcCode ToRpcCode(absl::StatusCode code) { return static_cast<RpcCode>(code); }
 
 // Errors are sent in trailers. gRPC clients accept 8 KB by default; for more they report RESOURCE_EXHAUSTED instead of
 // the error. On the wire, details grow by a third (base64), and text up to threefold (percent-encoding).
@@ -29,8 +29,6 @@ constexpr size_t kDetailBytesMax = 4096;
 // Tag and length of a field, and the growth of the enclosing lengths.
 constexpr size_t kFieldHeadBytes = 8;
 constexpr size_t kFlagBytes = 2;
-// Marks a MessageTooLargeError.
-constexpr std::string_view kTooLarge = "armature/message_too_large";
 
 bool IsBadRequest(ApiErrorType type) {
   return type == ApiErrorType::kValidation || type == ApiErrorType::kSerialization;
@@ -42,17 +40,19 @@ std::string WithHint(std::string message) {
 }
 
 // `retry_ms`: see AddRetryInfo; 0: none.
-grpc::Status WithDetails(grpc::StatusCode code, const api::v1::ErrorDetail& detail, int64_t retry_ms,
-                         bool is_bad_request) {
+RpcStatus WithDetails(RpcCode code, const api::v1::ErrorDetail& detail, int64_t retry_ms, bool is_bad_request) {
   const std::string text = Shortened(detail.message(), kTextBytesMax);
   api::v1::RpcStatus status;
-  status.set_code(code);
+  status.set_code(static_cast<int>(code));
   status.set_message(text);
   status.add_details()->PackFrom(detail);
   AddErrorInfo(detail.exception(), &status);
   if (retry_ms > 0) AddRetryInfo(retry_ms, &status);
   if (is_bad_request) AddBadRequest(detail.message(), &status);
-  return grpc::Status(code, text, status.SerializeAsString());
+  return {.code = code,
+          .message = text,
+          .details = status.SerializeAsString(),
+          .trailers = {{"x-armature-exception", detail.exception()}}};
 }
 
 void SetItem(const std::string& item_bytes, api::v1::ErrorDetail* detail) {
@@ -99,67 +99,43 @@ bool IsCancelledForNow(const std::vector<CancellationReason>& reasons) {
 }
 
 // The details of an error that is meant for users.
-grpc::Status ApiStatus(const absl::Status& status, const ApiError& error, api::v1::ErrorDetail* detail) {
-  detail->set_exception(std::string(ApiErrorName(error.type)));
+RpcStatus ApiStatus(const absl::Status& status, const ApiError& error) {
+  api::v1::ErrorDetail detail;
+  detail.set_exception(std::string(ApiErrorName(error.type)));
   const std::vector<CancellationReason> reasons = GetCancellationReasons(status);
   // The text of a cancelled transaction repeats the codes of its reasons.
-  detail->set_message(Shortened(WithHint(error.message), reasons.empty() ? kDetailTextBytesMax : kTextBytesMax));
-  detail->set_retry_after_ms(error.retry_after_ms);
+  detail.set_message(Shortened(WithHint(error.message), reasons.empty() ? kDetailTextBytesMax : kTextBytesMax));
+  detail.set_retry_after_ms(error.retry_after_ms);
   for (const ThrottlingReason& each : GetThrottlingReasons(status)) {
-    api::v1::ThrottlingReason* const reason = detail->add_throttling_reasons();
+    api::v1::ThrottlingReason* const reason = detail.add_throttling_reasons();
     reason->set_reason(each.reason);
     reason->set_resource(each.resource);
   }
-  SetItem(error.item, detail);
-  SetCancellationReasons(reasons, detail);
+  SetItem(error.item, &detail);
+  SetCancellationReasons(reasons, &detail);
   // A transaction that conflicts would succeed alone.
   const ApiErrorType cause = IsCancelledForNow(reasons) ? ApiErrorType::kTransactionConflict : error.type;
   const int64_t retry_ms = error.retry_after_ms > 0 ? error.retry_after_ms : RetryDelayMs(cause);
-  return WithDetails(ToGrpcCode(FindErrorRow(error.type).grpc_code), *detail, retry_ms, IsBadRequest(error.type));
+  return WithDetails(ToRpcCode(FindErrorRow(error.type).grpc_code), detail, retry_ms, IsBadRequest(error.type));
 }
-
-// `detail`: receives the error's detail.
-grpc::Status StatusOf(const absl::Status& status, std::string_view request_id, api::v1::ErrorDetail* detail) {
-  if (const std::optional<ApiError> error = GetApiError(status); error.has_value()) {
-    return ApiStatus(status, *error, detail);
-  }
-  detail->set_request_id(request_id.empty() ? store::RandomUuid() : std::string(request_id));
-  const InternalErrorRow& row = LogInternalError(status, detail->request_id());
-  detail->set_exception(std::string(row.name));
-  detail->set_message(Cat(row.text, "; request id ", detail->request_id()));
-  const int64_t retry_ms = row.grpc_code == absl::StatusCode::kUnavailable ? kUnavailableRetryDelayMs : 0;
-  return WithDetails(ToGrpcCode(row.grpc_code), *detail, retry_ms, /*is_bad_request=*/false);
-}
-
-grpc::Status TooLarge(const absl::Status& status) {
-  return {grpc::StatusCode::RESOURCE_EXHAUSTED, std::string(status.message())};
-}
-
-bool IsTooLarge(const absl::Status& status) { return status.GetPayload(Av(kTooLarge)).has_value(); }
 
 }  // namespace
 
-absl::Status MessageTooLargeError(size_t bytes, size_t bytes_max) {
-  absl::Status status =
-      absl::ResourceExhaustedError(Cat("Received message larger than max (", bytes, " vs. ", bytes_max, ")"));
-  status.SetPayload(Av(kTooLarge), absl::Cord());
+RpcStatus ToRpcStatus(const absl::Status& status, std::string_view request_id) {
+  if (status.ok()) return {};
+  if (const std::optional<ApiError> error = GetApiError(status); error.has_value()) return ApiStatus(status, *error);
+  api::v1::ErrorDetail detail;
+  detail.set_request_id(request_id.empty() ? store::RandomUuid() : std::string(request_id));
+  const InternalErrorRow& row = LogInternalError(status, detail.request_id());
+  detail.set_exception(std::string(row.name));
+  detail.set_message(Cat(row.text, "; request id ", detail.request_id()));
+  const int64_t retry_ms = row.grpc_code == absl::StatusCode::kUnavailable ? kUnavailableRetryDelayMs : 0;
+  return WithDetails(ToRpcCode(row.grpc_code), detail, retry_ms, /*is_bad_request=*/false);
+}
+
+RpcStatus WithRequestId(std::string_view request_id, RpcStatus status) {
+  if (!request_id.empty()) status.trailers.emplace_back("x-armature-request-id", request_id);
   return status;
-}
-
-grpc::Status ToGrpcStatus(const absl::Status& status, std::string_view request_id) {
-  if (status.ok()) return grpc::Status::OK;
-  if (IsTooLarge(status)) return TooLarge(status);
-  api::v1::ErrorDetail detail;
-  return StatusOf(status, request_id, &detail);
-}
-
-grpc::Status EndOf(grpc::CallbackServerContext* context, const absl::Status& status, std::string_view request_id) {
-  if (status.ok()) return grpc::Status::OK;
-  if (IsTooLarge(status)) return TooLarge(status);
-  api::v1::ErrorDetail detail;
-  grpc::Status end = StatusOf(status, request_id, &detail);
-  context->AddTrailingMetadata("x-armature-exception", detail.exception());
-  return end;
 }
 
 }  // namespace armature::daemon

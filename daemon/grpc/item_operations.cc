@@ -1,16 +1,13 @@
 #include "daemon/grpc/item_operations.h"
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "absl/time/time.h"
 #include "daemon/api/item_messages.h"
 #include "daemon/api/message_parts.h"
-#include "daemon/grpc/byte_buffers.h"
 #include "engine/engine.h"
 #include "engine/items/access_facts.h"
 #include "storage/base/status_macros.h"
@@ -40,11 +37,10 @@ class AnswerPage final : public engine::PageWriter {
   void Clear() override { bytes_.clear(); }
   // True if there was no memory for the page.
   bool is_refused() const { return is_refused_; }
-  std::string Take(std::string_view rest) {
+  OutMessage Take(std::string_view rest) {
     bytes_.append(rest);
-    return std::move(bytes_);
+    return {.head = {}, .bytes = std::move(bytes_), .memory = std::move(memory_)};
   }
-  HeldMemory TakeMemory() { return std::move(memory_); }
 
  private:
   static constexpr size_t kFrameBytes = 16;
@@ -61,18 +57,25 @@ class AnswerPage final : public engine::PageWriter {
   bool is_refused_ = false;
 };
 
-// A response with at most one item.
-grpc::ByteBuffer ItemAndRest(const std::optional<engine::ItemBytes>& item, std::string rest) {
-  return item.has_value() ? FieldAndRest(kAnswerItemField, item->view(), rest) : TakeBytes(std::move(rest));
+// A response with at most one item, whose bytes are sent from where they were read.
+OutMessage ItemAndRest(std::optional<engine::ItemBytes>* item, std::string rest) {
+  OutMessage message;
+  if (item->has_value()) {
+    message.bytes = std::move(**item).Take();
+    message.head.push_back(static_cast<char>(model::WireTag(kAnswerItemField, model::WireType::kBytes)));
+    model::AppendVarint(message.bytes.size(), &message.head);
+    message.bytes.append(rest);
+  } else {
+    message.bytes = std::move(rest);
+  }
+  return message;
 }
 
-grpc::ByteBuffer Encode(const engine::GetItemResult& result) { return ItemAndRest(result.item, SerializeRest(result)); }
-grpc::ByteBuffer Encode(const engine::WriteResult& result) {
-  return ItemAndRest(result.attributes, SerializeRest(result));
-}
+OutMessage Encode(engine::GetItemResult* result) { return ItemAndRest(&result->item, SerializeRest(*result)); }
+OutMessage Encode(engine::WriteResult* result) { return ItemAndRest(&result->attributes, SerializeRest(*result)); }
 template <class GroupResult>
-grpc::ByteBuffer Encode(const GroupResult& result) {
-  return TakeBytes(Serialize(result));
+OutMessage Encode(GroupResult* result) {
+  return {.head = {}, .bytes = Serialize(*result)};
 }
 
 // The engine, if the request could be parsed and the caller has all rights that it needs. Errors: those of the parser,
@@ -90,7 +93,7 @@ absl::StatusOr<Engine*> Admit(std::string_view name, const ItemCall& call, const
   return engine;
 }
 
-void Fail(ItemAnswer answer, const absl::Status& status) { std::move(answer)(status, grpc::ByteBuffer(), {}); }
+void Fail(ItemAnswer answer, const absl::Status& status) { std::move(answer)(status, {}); }
 
 template <auto kParse, auto kMethod, class Result>
 void Run(std::string_view name, ItemCall call, std::string_view request) {
@@ -101,9 +104,9 @@ void Run(std::string_view name, ItemCall call, std::string_view request) {
   ((*engine)->*kMethod)(std::move(call.context), *std::move(parsed),
                         [answer = std::move(call.answer)](absl::StatusOr<Result> result) mutable {
                           if (!result.ok()) return Fail(std::move(answer), result.status());
-                          HeldMemory memory;
-                          if constexpr (requires { result->memory; }) memory = std::move(result->memory);
-                          std::move(answer)(absl::OkStatus(), Encode(*result), std::move(memory));
+                          OutMessage message = Encode(&*result);
+                          if constexpr (requires { result->memory; }) message.memory = std::move(result->memory);
+                          std::move(answer)(absl::OkStatus(), std::move(message));
                         });
 }
 
@@ -120,14 +123,13 @@ void RunPage(std::string_view name, ItemCall call, std::string_view request) {
                          page = std::move(page)](const absl::StatusOr<engine::ReadResult>& result) mutable {
                           if (!result.ok()) return Fail(std::move(answer), result.status());
                           if (page->is_refused()) return Fail(std::move(answer), NoMemoryForAnswerError());
-                          std::move(answer)(absl::OkStatus(), TakeBytes(page->Take(SerializeRest(*result))),
-                                            page->TakeMemory());
+                          std::move(answer)(absl::OkStatus(), page->Take(SerializeRest(*result)));
                         });
 }
 
-constexpr size_t kItem = 1;
-constexpr size_t kPage = 8;
-constexpr size_t kGroup = 32;
+constexpr uint32_t kItem = 1;
+constexpr uint32_t kPage = 8;
+constexpr uint32_t kGroup = 32;
 
 constexpr auto kItemOperations = std::to_array<ItemOperation>({
     {"GetItem", kItem, Run<ParseGetItem, &Engine::GetItem, engine::GetItemResult>},
@@ -146,15 +148,17 @@ static_assert(kItemOperations.size() == kPipelineNumberLast - kPipelineNumberFir
 
 }  // namespace
 
-engine::RequestContext MakeRequestContext(grpc::CallbackServerContext* context,
-                                          std::shared_ptr<engine::RequestTrace> trace, const MemorySource& memory) {
+Deadline DeadlineOf(const RpcCall& call) {
+  const std::optional<int64_t> due_ns = call.deadline_ns();
+  return due_ns.has_value() ? Deadline::At(*due_ns) : Deadline::Never();
+}
+
+engine::RequestContext MakeRequestContext(const RpcCall* call, std::shared_ptr<engine::RequestTrace> trace) {
   engine::RequestContext made;
-  made.memory = memory;
+  made.memory = call->memory();
   made.trace = std::move(trace);
-  if (context->deadline() != std::chrono::system_clock::time_point::max()) {
-    made.deadline = Deadline::After(absl::FromChrono(context->deadline()) - absl::Now());
-  }
-  made.cancelled = [context] { return context->IsCancelled(); };
+  made.deadline = DeadlineOf(*call);
+  made.cancelled = [call] { return call->is_cancelled(); };
   return made;
 }
 

@@ -11,22 +11,23 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "daemon/grpc/call_gate.h"
+#include "daemon/http/h2_stream.h"
+#include "daemon/rpc/rpc_call.h"
 #include "engine/items/request.h"
-#include "grpcpp/server_context.h"
-#include "grpcpp/support/byte_buffer.h"
+#include "storage/base/deadline.h"
 
 namespace armature::daemon {
 
-// Deadline and cancellation of a call for the engine. `context` must live until the request is done. `trace` may be
-// null. `memory`: of the answer.
-engine::RequestContext MakeRequestContext(grpc::CallbackServerContext* context,
-                                          std::shared_ptr<engine::RequestTrace> trace, const MemorySource& memory);
+// When the client stops waiting.
+Deadline DeadlineOf(const RpcCall& call);
+// Deadline, cancellation and memory of a call for the engine. `call` must live until the request is done. `trace` may
+// be null.
+engine::RequestContext MakeRequestContext(const RpcCall* call, std::shared_ptr<engine::RequestTrace> trace);
 
-// Receives the encoded response message and memory that was taken for it, or an error. Called once, on any thread.
-using ItemAnswer =
-    absl::AnyInvocable<void(const absl::Status& status, grpc::ByteBuffer response, HeldMemory memory) &&>;
+// Receives the encoded response message, with memory that was taken for it, or an error. Called once, on any thread.
+using ItemAnswer = absl::AnyInvocable<void(const absl::Status& status, OutMessage response) &&>;
 
-// One running operation. The object that `context` points to must live until `answer` is called.
+// One running operation. The call of `context` must live until `answer` is called.
 struct ItemCall {
   Caller caller;
   engine::RequestContext context;
@@ -35,7 +36,7 @@ struct ItemCall {
 
 struct ItemOperation {
   std::string_view name;
-  size_t weight;  // of its work and its answer, in operations on a single item
+  uint32_t weight;  // of its work and its answer, in operations on a single item
   // Parses the request, authorises the caller for the operation `name`, and starts. Does not block. `request` is used
   // during the call only. Errors, through `answer`: SerializationException, AccessDeniedException, and those of the
   // engine.

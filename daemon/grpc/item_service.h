@@ -10,18 +10,16 @@
 
 namespace armature::daemon {
 
-// Thread-safety: thread-safe. Lifetime: `gate` must outlive the server.
+// Thread-safety: thread-safe. Lifetime: outlives the server; `gate` outlives it.
 class ItemService final : public UnaryService {
  public:
-  explicit ItemService(const CallGate* gate);
+  ItemService(const CallGate* gate, RpcFront* front);
 
   // Ends the Pipeline streams after they have answered the operations that they have read, because the server is
   // stopping.
   void Drain() { pipelines_.Drain(); }
 
  private:
-  void Serve(const ItemOperation& operation, OpenedCall* opened) const;
-
   StreamSet<PipelineStream> pipelines_;
 };
 

@@ -9,10 +9,12 @@
 
 namespace armature::daemon {
 
-// Thread-safety: thread-safe. Lifetime: `gate` must outlive the server.
+// Thread-safety: thread-safe. Lifetime: outlives the server; `gate` outlives it.
 class StreamService final : public UnaryService {
  public:
-  explicit StreamService(const CallGate* gate);
+  StreamService(const CallGate* gate, RpcFront* front) : UnaryService(gate, front, StreamOperations()) {
+    AddStreams("Watch", &watches_);
+  }
 
   // Ends the watches, because the server is stopping.
   void Drain() { watches_.Drain(); }

@@ -1,101 +1,53 @@
 #ifndef ARMATURE_DAEMON_GRPC_UNARY_SERVICE_H_
 #define ARMATURE_DAEMON_GRPC_UNARY_SERVICE_H_
 
-// A gRPC service for operations over messages (daemon/api/unary_operation.h), all served by one handler, and the open
-// streams of a service.
+// A gRPC service for operations over messages (daemon/api/unary_operation.h).
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/synchronization/mutex.h"
 #include "daemon/api/unary_operation.h"
 #include "daemon/grpc/call_gate.h"
+#include "daemon/grpc/stream_set.h"
+#include "daemon/rpc/rpc_front.h"
 #include "engine/operations.h"
-#include "grpcpp/impl/service_type.h"
 
 namespace armature::daemon {
 
 // The path of an operation's method, such as "/armature.api.v1.TableService/TagResource".
 std::string MethodPath(const engine::Operation& operation);
 
-// Thread-safety: thread-safe. Lifetime: `gate` must outlive the server.
-class UnaryService : public grpc::Service {
+// Thread-safety: thread-safe. Lifetime: outlives the server; `gate` outlives it.
+class UnaryService {
  public:
-  UnaryService(const CallGate* gate, std::span<const UnaryOperation> operations);
+  // Adds the methods to `front`.
+  UnaryService(const CallGate* gate, RpcFront* front, std::span<const UnaryOperation> operations);
+  UnaryService(const UnaryService&) = delete;
+  UnaryService& operator=(const UnaryService&) = delete;
 
  protected:
-  // Serves the operation, whose calls have one request and one answer, by the call that `open` makes.
-  void AddGuarded(const engine::Operation& operation, GuardedHandler::Open open);
-  // Serves the operation with `handler`, which gRPC takes over. For streams.
-  void AddMethod(const engine::Operation& operation, grpc::internal::RpcMethod::RpcType type,
-                 grpc::internal::MethodHandler* handler);
-
-  const CallGate* gate() const { return gate_; }
+  // Serves the operation, whose calls have one request and one answer, by `run`, which CallGate::Admit calls.
+  using RunUnary = std::function<void(const UnaryCall& call, const std::string& request)>;
+  void AddUnary(const engine::Operation& operation, RunUnary run);
+  // Serves the operation by streams of the set.
+  template <class Stream>
+  void AddStreams(std::string_view operation, StreamSet<Stream>* streams) {
+    front_->Add(MethodPath(*engine::FindOperation(operation)),
+                [gate = gate_, streams](const std::shared_ptr<RpcCall>& call) {
+                  streams->Open(std::make_shared<Stream>(gate, call));
+                });
+  }
 
  private:
-  void Serve(const UnaryOperation& operation, OpenedCall* opened) const;
+  void Run(const UnaryOperation& operation, const UnaryCall& unary, const std::string& request) const;
 
   const CallGate* const gate_;
+  RpcFront* const front_;
   const std::vector<UnaryOperation> operations_;
-  std::deque<std::string> paths_;  // gRPC keeps pointers to them
-};
-
-// All open streams of one kind. `Stream`: a reactor with Start(), called once, and Drain(), after which it ends soon.
-//
-// Thread-safety: thread-safe. Lifetime: must outlive the server.
-template <class Stream>
-class StreamSet {
- public:
-  // Called by a stream as its last action.
-  using Ended = std::function<void(Stream*)>;
-
-  // Starts a stream for a new call, created by `make(Ended)` as a shared pointer. The set holds it until the call has
-  // ended.
-  template <class Make>
-  Stream* Open(Make make) {
-    const std::shared_ptr<Stream> stream = make(Ended([this](Stream* ended) { Forget(ended); }));
-    bool is_draining = false;
-    {
-      absl::MutexLock lock(&mutex_);
-      open_.emplace(stream.get(), stream);
-      is_draining = is_draining_;
-    }
-    if (is_draining) stream->Drain();
-    stream->Start();
-    return stream.get();
-  }
-
-  // Drains all streams, current and future, because the server is stopping.
-  void Drain() {
-    std::vector<std::shared_ptr<Stream>> streams;
-    {
-      absl::MutexLock lock(&mutex_);
-      is_draining_ = true;
-      for (const auto& [key, stream] : open_) streams.push_back(stream);
-    }
-    for (const std::shared_ptr<Stream>& stream : streams) stream->Drain();
-  }
-
- private:
-  void Forget(Stream* stream) {
-    std::shared_ptr<Stream> last;
-    absl::MutexLock lock(&mutex_);
-    const auto found = open_.find(stream);
-    if (found == open_.end()) return;
-    last = std::move(found->second);
-    open_.erase(found);
-  }
-
-  absl::Mutex mutex_;
-  absl::flat_hash_map<Stream*, std::shared_ptr<Stream>> open_ ABSL_GUARDED_BY(mutex_);
-  bool is_draining_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace armature::daemon

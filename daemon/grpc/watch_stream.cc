@@ -1,12 +1,11 @@
 #include "daemon/grpc/watch_stream.h"
 
+#include <string>
 #include <string_view>
 
 #include "armature/api/v1/streams.pb.h"
 #include "daemon/api/stream_messages.h"
-#include "daemon/grpc/byte_buffers.h"
 #include "daemon/grpc/error_map.h"
-#include "daemon/net/connection_ledger.h"
 #include "engine/engine.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -18,39 +17,33 @@ namespace {
 constexpr std::string_view kWatchOperation = "Watch";
 
 // The network of the client, because a client has several connections.
-std::string NetworkTextOf(std::string_view peer) {
-  const std::optional<PeerNetwork> network = NetworkOf(peer);
-  return network.has_value() ? std::string(network->begin(), network->end()) : std::string();
+std::string NetworkTextOf(const H2Peer& peer) {
+  return peer.network.has_value() ? std::string(peer.network->begin(), peer.network->end()) : std::string();
 }
 
 }  // namespace
 
 void WatchStream::Start() {
-  gate_->ledger()->Add(this);
+  call_->set_handler(shared_from_this());
+  call_->SetPatient();
   counted_ = gate_->Count(Front::kGrpc, kWatchOperation);
-  if (const absl::Status surplus = gate_->ledger()->CheckCalls(*this); !surplus.ok()) return End(surplus);
-  gate_->Identify(*context_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
+  gate_->Identify(call_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
+    if (self->is_over_) return;
     if (!caller.ok()) return self->End(caller.status());
     self->caller_ = *std::move(caller);
-    self->Set(CallPhase::kReading);
-    self->StartRead(&self->request_bytes_);
+    self->call_->Read(/*is_owed=*/true);
   });
 }
 
-void WatchStream::OnReadDone(bool ok) {
-  Set(CallPhase::kRunning);
-  if (!ok) return End(SerializationError("The call has no request"));
-  if (const absl::Status fits = gate_->ledger()->Received(*this, request_bytes_.Length()); !fits.ok()) {
-    request_bytes_.Clear();
-    return End(fits);
-  }
-  absl::StatusOr<engine::WatchRequest> request = ParseWatch(MessageBytes(request_bytes_).view());
-  request_bytes_.Clear();
-  if (!request.ok()) return End(request.status());
-  request_ = *std::move(request);
-  request_.client = NetworkTextOf(peer_);
-  if (absl::Status opened = Open(); !opened.ok()) return End(opened);
+void WatchStream::OnMessage(InMessage message) {
+  if (is_over_) return;
+  has_request_ = true;
+  if (const absl::Status opened = Open(message); !opened.ok()) return End(opened);
   AskForPage();
+}
+
+void WatchStream::OnReadEnd() {
+  if (!is_over_ && !has_request_) End(SerializationError("The call has no request"));
 }
 
 absl::Status WatchStream::Allow() {
@@ -72,92 +65,72 @@ bool WatchStream::IsPolicyCurrent() const {
          (policy == nullptr && engine_->database()->catalog()->Hold(model::LocalTableName(table)) == nullptr);
 }
 
-absl::Status WatchStream::Open() {
+absl::Status WatchStream::Open(const InMessage& message) {
+  ARM_ASSIGN_OR_RETURN(request_, ParseWatch(message.bytes));
+  request_.client = NetworkTextOf(call_->peer());
   ARM_RETURN_IF_ERROR(Allow());
-  ARM_ASSIGN_OR_RETURN(std::shared_ptr<engine::TableWatch> watch, engine_->OpenWatch(request_));
-  const absl::MutexLock lock(&mutex_);
-  watch_ = std::move(watch);
-  return stopped_;
+  ARM_ASSIGN_OR_RETURN(watch_, engine_->OpenWatch(request_));
+  return absl::OkStatus();
 }
 
 void WatchStream::AskForPage() {
-  std::shared_ptr<engine::TableWatch> watch;
-  {
-    const absl::MutexLock lock(&mutex_);
-    watch = watch_;
-  }
-  watch->Next([self = shared_from_this()](absl::StatusOr<engine::WatchPage> page) {
-    if (!page.ok()) return self->End(page.status());
+  watch_->Next([self = shared_from_this()](absl::StatusOr<engine::WatchPage> page) {
+    if (!page.ok()) return self->EndLater(page.status());
     self->Check(*std::move(page));
   });
 }
 
 void WatchStream::Check(engine::WatchPage page) {
   if (gate_->IsCurrent(*caller_)) {
-    if (IsPolicyCurrent()) return Send(page);
-    if (const absl::Status allowed = Allow(); !allowed.ok()) return End(allowed);
+    if (!IsPolicyCurrent()) {
+      if (const absl::Status allowed = Allow(); !allowed.ok()) return EndLater(allowed);
+    }
     return Send(page);
   }
-  gate_->Identify(*context_, [self = shared_from_this(), held = std::move(page)](absl::StatusOr<Caller> caller) {
-    if (!caller.ok()) return self->End(caller.status());
-    self->caller_ = *std::move(caller);
-    if (const absl::Status allowed = self->Allow(); !allowed.ok()) return self->End(allowed);
-    self->Send(held);
+  call_->Post([self = shared_from_this(), held = std::move(page)]() mutable {
+    self->gate_->Identify(self->call_, [self, held = std::move(held)](absl::StatusOr<Caller> caller) {
+      if (self->is_over_) return;
+      if (!caller.ok()) return self->End(caller.status());
+      self->caller_ = *std::move(caller);
+      if (const absl::Status allowed = self->Allow(); !allowed.ok()) return self->End(allowed);
+      self->Send(held);
+    });
   });
 }
 
 void WatchStream::Send(const engine::WatchPage& page) {
-  sent_ = TakeBytes(ToMessage(page).SerializeAsString());
-  share_.Set(sent_.Length());
-  Set(CallPhase::kPushing, sent_.Length());
-  StartWrite(&sent_);
+  OutMessage message{.head = {}, .bytes = ToMessage(page).SerializeAsString(), .memory = HeldMemory(call_->memory())};
+  message.memory.Set(message.size());
+  call_->Write(std::move(message));
 }
 
-void WatchStream::OnWriteDone(bool ok) {
-  sent_.Clear();
-  share_.Set(0);
-  Set(CallPhase::kRunning);
-  if (!ok) return End(CancelledError("The client has gone"));
-  AskForPage();
+void WatchStream::OnSent(uint32_t /*weight*/) {
+  if (!is_over_) AskForPage();
 }
 
-void WatchStream::OnCancel() { Stop(CancelledError("The watch was cancelled")); }
+void WatchStream::OnCancel() {
+  if (!is_over_) End(CancelledError("The watch was cancelled"));
+}
 
-void WatchStream::Drain() { Stop(ServiceUnavailableError("The daemon is stopping")); }
+void WatchStream::Drain() { EndLater(ServiceUnavailableError("The daemon is stopping")); }
 
-void WatchStream::Stop(const absl::Status& why) {
-  std::shared_ptr<engine::TableWatch> watch;
-  {
-    const absl::MutexLock lock(&mutex_);
-    if (stopped_.ok()) stopped_ = why;
-    watch = watch_;
-  }
-  // The stream ends with the answer of the engine, at the next page at the latest.
-  if (watch != nullptr) watch->Cancel(why);
+void WatchStream::EndLater(const absl::Status& status) {
+  call_->Post([self = shared_from_this(), status] {
+    if (!self->is_over_) self->End(status);
+  });
 }
 
 void WatchStream::End(const absl::Status& status) {
-  std::shared_ptr<engine::TableWatch> watch;
-  {
-    const absl::MutexLock lock(&mutex_);
-    watch.swap(watch_);
-  }
+  is_over_ = true;
   // Its place is free before the client is informed, because the client may want it.
-  if (watch != nullptr) watch->Cancel(status);
+  if (const std::shared_ptr<engine::TableWatch> watch = std::move(watch_); watch != nullptr) watch->Cancel(status);
   counted_.Finish(status, "");
   gate_->Audit(caller_.has_value() ? &*caller_ : nullptr, {.principal = {},
-                                                           .peer = peer_,
+                                                           .peer = call_->peer().text,
                                                            .operation = kWatchOperation,
                                                            .table = request_.table_name.value_or(""),
                                                            .result = status});
-  Finish(EndOf(context_, status));
-}
-
-void WatchStream::OnDone() {
-  // Keeps the stream alive while `ended_` runs.
-  const std::shared_ptr<WatchStream> self = shared_from_this();
-  gate_->ledger()->Remove(this);
-  ended_(this);
+  call_->Finish(ToRpcStatus(status));
 }
 
 }  // namespace armature::daemon

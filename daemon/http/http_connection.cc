@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/system/error_code.hpp>
 #include <cerrno>
 #include <limits>
 #include <utility>
 
+#include "daemon/http/h2_connection.h"
 #include "daemon/http/http_message.h"
 #include "daemon/net/coarse_clock.h"
 #include "glog/logging.h"
@@ -39,12 +41,13 @@ thread_local const HttpConnection* handled = nullptr;
 
 HttpConnection::HttpConnection(std::shared_ptr<IoLoop> loop, AcceptedSocket accepted,
                                std::unique_ptr<Transport> transport)
-    : loop_(std::move(loop)),
+    : LoopConnection(accepted.network),
+      loop_(std::move(loop)),
       socket_(loop_->io().get_executor()),
       transport_(std::move(transport)),
+      door_(std::move(accepted.door)),
       peer_(std::move(accepted.peer)),
-      network_(accepted.network),
-      client_(ClientOf(network_)),
+      client_(ClientOf(network())),
       reader_(&loop_->state().options.limits),
       share_({loop_->state().budget, client_}) {
   boost::system::error_code ec;
@@ -148,7 +151,7 @@ void HttpConnection::Sweep(int64_t now_ns) {
   switch (wait_) {
     case Wait::kHead:
     case Wait::kBody:
-      if (phase_ == Phase::kHandshake || refusal_ != nullptr) return Close();
+      if (phase_ == Phase::kHandshake) return Close();
       return RefuseAndEnd(408);
     case Wait::kIdle:
     case Wait::kLingering:
@@ -163,10 +166,6 @@ void HttpConnection::Sweep(int64_t now_ns) {
 // ---- Reading
 
 bool HttpConnection::IsWrongDoor(std::string_view bytes) {
-  if (refusal_ != nullptr) {
-    ReadRefused(bytes);
-    return true;
-  }
   if (knows_speech_ || bytes.empty()) return false;
   const std::optional<Speech> speech = SpeechOf(bytes);
   if (!speech.has_value()) {
@@ -177,14 +176,18 @@ bool HttpConnection::IsWrongDoor(std::string_view bytes) {
     return true;
   }
   knows_speech_ = true;
+  if (speech == Speech::kHttp2) {
+    BecomeH2(bytes, /*refusal=*/"");
+    return true;
+  }
   // The reader of requests refuses what is no HTTP at all.
-  if (speech != Speech::kHttp2 && speech != Speech::kTls) return false;
+  if (speech != Speech::kTls) return false;
   RefuseSpeech(*speech, bytes);
   return true;
 }
 
 bool HttpConnection::IsPlainAtTls() {
-  if (!options().tls || knows_speech_) return false;
+  if (!door_->tls || knows_speech_) return false;
   auto& input = loop_->input();
   const ssize_t peeked = recv(socket_.native_handle(), input.data(), input.size(), MSG_PEEK | MSG_DONTWAIT);
   if (peeked <= 0) return false;
@@ -194,26 +197,35 @@ bool HttpConnection::IsPlainAtTls() {
   transport_ = MakePlainTransport(socket_.native_handle());
   phase_ = Phase::kOpen;
   // The peeked bytes come again, or are discarded while the connection lingers.
-  RefuseSpeech(*speech, speech == Speech::kHttp1 ? bytes : std::string_view());
+  if (speech == Speech::kHttp2) {
+    BecomeH2({}, door_->wrong_door(*speech));
+  } else {
+    RefuseSpeech(*speech, bytes);
+  }
   return true;
+}
+
+void HttpConnection::BecomeH2(std::string_view first, std::string refusal) {
+  const std::shared_ptr<HttpConnection> self = shared_from_this();
+  phase_ = Phase::kClosed;
+  share_.Set(0);
+  const int socket = socket_.release();
+  auto next = std::make_shared<H2Connection>(
+      loop_, AcceptedSocket{.socket = socket, .peer = peer_, .network = network(), .door = door_},
+      std::move(transport_), std::move(refusal));
+  loop_->Replace(this, next);
+  next->Start(first);
 }
 
 void HttpConnection::RefuseSpeech(Speech speech, std::string_view bytes) {
   knows_speech_ = true;
   Free(&unread_);
-  const std::string hint = options().wrong_door(speech);
+  const std::string hint = door_->wrong_door(speech);
   LOG_IF_EVERY_N(WARNING, speech == Speech::kTls, kLogWrongDoorEvery)
       << "http: client with TLS at a port without it peer=" << peer_ << ": " << hint;
-  refusal_ = std::make_unique<Refusal>(speech, hint);
-  if (speech == Speech::kHttp2) SetDeadline(Wait::kHead, options().head_timeout);
-  ReadRefused(bytes);
-}
-
-void HttpConnection::ReadRefused(std::string_view bytes) {
-  if (!closing_) closing_ = !refusal_->Read(bytes, &loop_->output());
-  if (!Flush()) return;
-  if (closing_) return Linger();
-  WaitFor(Transport::Result::kWaitReadable);
+  loop_->output().append(RefusalOf(speech, bytes, hint));
+  closing_ = true;
+  if (Flush()) Linger();
 }
 
 void HttpConnection::Handshake() {
@@ -383,8 +395,11 @@ void HttpConnection::HandleRequest() {
       self->inline_answer_ = std::move(response);
       return;
     }
+    // Counted here, not later on the connection's thread: operations may be faster than it.
+    self->CountAnswer(&response);
+    self->posted_answer_ = std::move(response);
     const std::shared_ptr<IoLoop> loop = self->loop_;
-    loop->Answer(std::move(self), std::move(response));
+    loop->Post(std::move(self));
   });
   handled = nullptr;
   if (!inline_answer_.has_value()) return;
@@ -394,6 +409,8 @@ void HttpConnection::HandleRequest() {
   handled_bytes_ = 0;
   Write(std::move(response));
 }
+
+void HttpConnection::OnPosted() { OnAnswer(std::move(posted_answer_)); }
 
 void HttpConnection::OnAnswer(HttpResponse response) {
   if (phase_ == Phase::kClosed) return;
@@ -469,7 +486,8 @@ bool HttpConnection::Flush() {
   size_t sent = 0;
   while (result == Transport::Result::kDone && !(head.empty() && body.empty())) {
     size_t bytes = 0;
-    result = head.empty() ? transport_->Write(body, {}, &bytes) : transport_->Write(head, body, &bytes);
+    const std::array<std::string_view, 2> pieces = {head.empty() ? body : head, body};
+    result = transport_->Write({pieces.data(), head.empty() || body.empty() ? size_t{1} : size_t{2}}, &bytes);
     sent += bytes;
     const size_t of_head = std::min(bytes, head.size());
     head.remove_prefix(of_head);

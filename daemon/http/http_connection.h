@@ -24,13 +24,13 @@ namespace armature::daemon {
 //
 // Thread-safety: owned by its loop's thread.
 // Lifetime: the loop holds it until it is closed. A request under way holds it, and with it the loop, until its answer.
-class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+class HttpConnection final : public LoopConnection,
+                             public LoopGuest,
+                             public std::enable_shared_from_this<HttpConnection> {
  public:
   // Takes ownership of the socket.
   HttpConnection(std::shared_ptr<IoLoop> loop, AcceptedSocket accepted, std::unique_ptr<Transport> transport);
-  ~HttpConnection();
-  HttpConnection(const HttpConnection&) = delete;
-  HttpConnection& operator=(const HttpConnection&) = delete;
+  ~HttpConnection() override;
 
   // The refusal of one request, after which the connection stays open.
   static HttpResponse RefusalForMemory(ServerState* state);
@@ -39,20 +39,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void CountAnswer(HttpResponse* response) const;
 
   void Start();
-  // The answer to the request being handled.
-  void OnAnswer(HttpResponse response);
-  // Called when the server stops: closes the connection unless a request has begun to arrive.
-  void Drain();
-  // Closes the connection if its deadline has passed.
-  void Sweep(int64_t now_ns);
-  void Close();
-  // Reads the request that waited in the socket (IoLoop::MustWait). `is_late`: it is to be refused.
-  void TakeTurn(bool is_late);
-
-  // Index of this connection in the loop's list.
-  size_t slot() const { return slot_; }
-  void set_slot(size_t slot) { slot_ = slot; }
-  const std::optional<PeerNetwork>& network() const { return network_; }
+  // Closes the connection unless a request has begun to arrive.
+  void Drain() override;
+  void Sweep(int64_t now_ns) override;
+  void Close() override;
+  // Reads the request that waited in the socket.
+  void TakeTurn(bool is_late) override;
+  // The answer to the request being handled is there.
+  void OnPosted() override;
 
  private:
   enum class Phase : uint8_t { kHandshake, kOpen, kLingering, kClosed };
@@ -77,7 +71,6 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // The same for plain text at a port with TLS, before the handshake takes it.
   bool IsPlainAtTls();
   void RefuseSpeech(Speech speech, std::string_view bytes);
-  void ReadRefused(std::string_view bytes);
   // Handles the requests that are complete with `bytes`, and sends their answers.
   void Turn(std::string_view bytes);
   Stop TakeRequests(std::string_view* bytes);
@@ -86,6 +79,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void CountHeld();
 
   void HandleRequest();
+  void OnAnswer(HttpResponse response);
+  // The client speaks HTTP/2: another connection takes the socket over. As H2Connection.
+  void BecomeH2(std::string_view first, std::string refusal);
   void Resume();
   void Refuse(unsigned status);
   void RefuseAndEnd(unsigned status);
@@ -101,10 +97,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   const std::shared_ptr<IoLoop> loop_;
   boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type> socket_;
   std::unique_ptr<Transport> transport_;
+  const std::shared_ptr<const HttpDoor> door_;
   const std::string peer_;
-  const std::optional<PeerNetwork> network_;
   const BudgetClient client_;
-  size_t slot_ = 0;
 
   Phase phase_ = Phase::kHandshake;
   bool waiting_readable_ = false;
@@ -118,8 +113,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool is_http_1_0_ = false;
   bool is_head_ = false;
   bool more_was_read_ = false;
-  bool knows_speech_ = false;         // the first bytes have been looked at
-  std::unique_ptr<Refusal> refusal_;  // of a client that speaks something else
+  bool knows_speech_ = false;  // the first bytes have been looked at
   size_t handled_bytes_ = 0;
 
   RequestReader reader_;
@@ -131,6 +125,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HeldMemory body_memory_;                     // of unsent_body_
   std::optional<HttpResponse> early_answer_;   // arrived while earlier answers were unsent
   std::optional<HttpResponse> inline_answer_;  // arrived before the handler returned
+  HttpResponse posted_answer_;                 // on its way from another thread
   HeldMemory share_;                           // without answers that have memory of their own
 
   size_t received_ = 0;  // in this turn

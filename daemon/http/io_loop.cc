@@ -28,6 +28,9 @@ constexpr size_t kLookEvery = 32;
 constexpr int64_t kTurnNs = 1'000'000;
 constexpr int kRefusedAtOnce = 16;
 
+// The loop that runs on this thread, or null.
+thread_local const IoLoop* running = nullptr;
+
 std::chrono::nanoseconds SweepInterval(const HttpServerOptions& options) {
   const absl::Duration shortest =
       std::min({options.idle_timeout, options.head_timeout, options.stall_timeout, options.linger_timeout});
@@ -35,9 +38,9 @@ std::chrono::nanoseconds SweepInterval(const HttpServerOptions& options) {
 }
 
 // Null if no transport can be made.
-std::unique_ptr<Transport> MakeTransport(const HttpServerOptions& options, int socket) {
-  if (!options.tls) return MakePlainTransport(socket);
-  const std::shared_ptr<const TlsContext> context = options.tls();
+std::unique_ptr<Transport> MakeTransport(const HttpDoor& door, int socket) {
+  if (!door.tls) return MakePlainTransport(socket);
+  const std::shared_ptr<const TlsContext> context = door.tls();
   return context == nullptr ? nullptr : context->Accept(socket);
 }
 
@@ -49,23 +52,30 @@ IoLoop::IoLoop(std::shared_ptr<ServerState> state)
       io_(1),
       work_(io_.get_executor()),
       sweep_timer_(io_.get_executor()),
-      turn_timer_(io_.get_executor()) {}
+      turn_timer_(io_.get_executor()),
+      next_timer_(io_.get_executor()) {}
 
 IoLoop::~IoLoop() = default;
 
 void IoLoop::Run() {
   SetThreadName("armature-http");
+  running = this;
   io_.run();
-  std::deque<Answered> dropped;
-  absl::MutexLock lock(&mutex_);
-  ended_ = true;
-  dropped.swap(answered_);
+  {
+    const absl::MutexLock lock(&mutex_);
+    ended_ = true;
+  }
+  // Guests posted since then: each is called for each Post, since it may hold itself until then.
+  CallPosted();
+  running = nullptr;
 }
+
+bool IoLoop::IsOwnThread() const { return running == this; }
 
 void IoLoop::Adopt(AcceptedSocket accepted) {
   load_.fetch_add(1, std::memory_order_relaxed);
   asio::post(io_, [this, accepted = std::move(accepted)]() mutable {
-    std::unique_ptr<Transport> transport = aborted_ ? nullptr : MakeTransport(state_->options, accepted.socket);
+    std::unique_ptr<Transport> transport = aborted_ ? nullptr : MakeTransport(*accepted.door, accepted.socket);
     if (transport == nullptr) {
       close(accepted.socket);
       Uncount(accepted.network);
@@ -80,9 +90,9 @@ void IoLoop::Adopt(AcceptedSocket accepted) {
   });
 }
 
-void IoLoop::Remove(HttpConnection* connection) {
+void IoLoop::Remove(LoopConnection* connection) {
   const size_t slot = connection->slot();
-  const std::shared_ptr<HttpConnection> removed = std::move(connections_[slot]);
+  const std::shared_ptr<LoopConnection> removed = std::move(connections_[slot]);
   if (slot + 1 < connections_.size()) {
     connections_[slot] = std::move(connections_.back());
     connections_[slot]->set_slot(slot);
@@ -98,31 +108,75 @@ void IoLoop::Uncount(const std::optional<PeerNetwork>& network) {
   state_->connections.Remove();
 }
 
-void IoLoop::Answer(std::shared_ptr<HttpConnection> connection, HttpResponse response) {
-  // Not later on the connection's thread: operations may be faster than it.
-  connection->CountAnswer(&response);
-  absl::MutexLock lock(&mutex_);
-  if (ended_) return;
-  answered_.push_back({std::move(connection), std::move(response)});
-  // One wakeup delivers all answers queued before it runs.
-  if (answered_.size() == 1) asio::post(io_, [this] { DeliverAnswers(); });
+void IoLoop::Replace(LoopConnection* connection, std::shared_ptr<LoopConnection> by) {
+  by->set_slot(connection->slot());
+  connections_[connection->slot()] = std::move(by);
 }
 
-void IoLoop::DeliverAnswers() {
-  std::deque<Answered> answered;
+bool IoLoop::Post(std::shared_ptr<LoopGuest> guest) {
+  absl::MutexLock lock(&mutex_);
+  if (ended_) return false;
+  posted_.push_back(std::move(guest));
+  // One wakeup calls all that are posted before it runs.
+  if (posted_.size() == 1) asio::post(io_, [this] { CallPosted(); });
+  return true;
+}
+
+void IoLoop::CallPosted() {
+  std::vector<std::shared_ptr<LoopGuest>> posted;
   {
     absl::MutexLock lock(&mutex_);
-    answered.swap(answered_);
+    posted.swap(posted_);
   }
-  for (; !answered.empty(); answered.pop_front()) {
-    answered.front().connection->OnAnswer(std::move(answered.front().response));
+  for (std::shared_ptr<LoopGuest>& guest : posted) {
+    guest->OnPosted();
+    guest.reset();
   }
+}
+
+// Asio asks the system for events before it runs what was posted: their answers leave together with these.
+void IoLoop::FlushLater(std::shared_ptr<LoopConnection> connection) {
+  if (to_flush_.empty()) asio::post(io_, [this] { FlushNow(); });
+  to_flush_.push_back(std::move(connection));
+}
+
+void IoLoop::FlushNow() {
+  std::vector<std::shared_ptr<LoopConnection>> now;
+  now.swap(to_flush_);
+  for (const std::shared_ptr<LoopConnection>& connection : now) connection->OnFlush();
+}
+
+// ---- Timers
+
+IoLoop::Timers::iterator IoLoop::SetTimer(int64_t due_ns, std::weak_ptr<LoopGuest> guest) {
+  const auto timer = timers_.emplace(due_ns, std::move(guest));
+  if (next_timer_ns_ == 0 || due_ns < next_timer_ns_) ArmTimer();
+  return timer;
+}
+
+void IoLoop::ArmTimer() {
+  next_timer_ns_ = timers_.empty() || aborted_ ? 0 : timers_.begin()->first;
+  if (next_timer_ns_ == 0) return;
+  next_timer_.expires_after(std::chrono::nanoseconds(std::max<int64_t>(0, next_timer_ns_ - MonotonicNs())));
+  next_timer_.async_wait([this](const boost::system::error_code& ec) {
+    if (!ec) CallTimers();
+  });
+}
+
+void IoLoop::CallTimers() {
+  const int64_t now_ns = MonotonicNs();
+  while (!timers_.empty() && timers_.begin()->first <= now_ns) {
+    const std::shared_ptr<LoopGuest> guest = timers_.begin()->second.lock();
+    timers_.erase(timers_.begin());
+    if (guest != nullptr) guest->OnTimer();
+  }
+  ArmTimer();
 }
 
 void IoLoop::Drain() {
   asio::post(io_, [this] {
     // A copy, because Drain may remove a connection and move the last one into its slot.
-    const std::vector<std::shared_ptr<HttpConnection>> connections = connections_;
+    const std::vector<std::shared_ptr<LoopConnection>> connections = connections_;
     for (const auto& connection : connections) connection->Drain();
   });
 }
@@ -135,6 +189,7 @@ void IoLoop::Abort() {
     while (!connections_.empty()) connections_.back()->Close();
     sweep_timer_.cancel();
     turn_timer_.cancel();
+    next_timer_.cancel();
     work_.reset();
   });
 }
@@ -155,16 +210,16 @@ void IoLoop::Sweep() {
   const int64_t now_ns = CoarseNowNs();
   for (size_t i = connections_.size(); i-- > 0;) {
     // Sweeping from the end is safe: a removal moves a connection that has already been swept.
-    const std::shared_ptr<HttpConnection> connection = connections_[i];
+    const std::shared_ptr<LoopConnection> connection = connections_[i];
     connection->Sweep(now_ns);
   }
 }
 
 // ---- Turns
 
-bool IoLoop::MustWait(const std::shared_ptr<HttpConnection>& connection) {
+bool IoLoop::MustWait(const std::shared_ptr<LoopGuest>& guest) {
   if (is_collecting_) {
-    ready_.Add(connection, MonotonicNs());
+    ready_.Add(guest, MonotonicNs());
     if (!is_looking_) PostLook();
     return true;
   }
@@ -214,7 +269,7 @@ size_t IoLoop::ServeReady() {
   // A connection that becomes ready meanwhile waits for the next look.
   const size_t served_max = ready_.size();
   while (served < served_max && (!ready_.is_overloaded() || now_ns - begin_ns < kTurnNs)) {
-    const std::shared_ptr<HttpConnection> next = ready_.TakeNext(now_ns);
+    const std::shared_ptr<LoopGuest> next = ready_.TakeNext(now_ns);
     if (next == nullptr) break;
     next->TakeTurn(/*is_late=*/false);
     ++served;
@@ -232,7 +287,7 @@ void IoLoop::NoteCrowd() {
 
 void IoLoop::RefuseLate() {
   for (int i = 0; i < kRefusedAtOnce; ++i) {
-    const std::shared_ptr<HttpConnection> late = ready_.TakeLate(MonotonicNs());
+    const std::shared_ptr<LoopGuest> late = ready_.TakeLate(MonotonicNs());
     if (late == nullptr) return;
     late->TakeTurn(/*is_late=*/true);
   }

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
-#include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,18 +20,17 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/http/http_message.h"
+#include "daemon/http/loop_guest.h"
 #include "daemon/http/ready_queue.h"
 #include "daemon/http/server_state.h"
 
 namespace armature::daemon {
 
-class HttpConnection;
-
 struct AcceptedSocket {
   int socket = -1;
   std::string peer;
   std::optional<PeerNetwork> network;
+  std::shared_ptr<const HttpDoor> door;  // not null
 };
 
 // An io_context with one thread, and the connections on it.
@@ -40,7 +39,8 @@ struct AcceptedSocket {
 // belong to the loop: an idle connection has none. A periodic sweep checks the deadlines, so that requests set no
 // timers.
 //
-// Thread-safety: Post, Adopt, Answer, Drain, Abort and load are thread-safe; the rest belongs to the thread in Run.
+// Thread-safety: Post, Adopt, Drain, Abort, IsOwnThread and load are thread-safe; the rest belongs to the thread in
+// Run.
 class IoLoop : public std::enable_shared_from_this<IoLoop> {
  public:
   explicit IoLoop(std::shared_ptr<ServerState> state);
@@ -53,8 +53,10 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
 
   // Takes ownership of the connected socket, which is already counted.
   void Adopt(AcceptedSocket accepted);
-  // Passes the answer of a request to its connection's thread. No effect after Abort.
-  void Answer(std::shared_ptr<HttpConnection> connection, HttpResponse response);
+  // Has the guest's OnPosted called on the loop's thread, once for each call. False, with no effect, if the loop has
+  // ended.
+  bool Post(std::shared_ptr<LoopGuest> guest);
+  bool IsOwnThread() const;
   // The server drains: closes idle connections. The others close after their answers.
   void Drain();
   // Closes all connections at once and lets Run return.
@@ -65,10 +67,22 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   boost::asio::io_context& io() { return io_; }
   ServerState& state() { return *state_; }
   bool draining() const { return state_->draining.load(std::memory_order_relaxed); }
-  void Remove(HttpConnection* connection);
+  void Remove(LoopConnection* connection);
+  // `by` takes the place of `connection`, whose socket it has.
+  void Replace(LoopConnection* connection, std::shared_ptr<LoopConnection> by);
+  // Calls the connection's OnFlush when what is ready now has been handled, so that answers leave together. Not twice
+  // before that.
+  void FlushLater(std::shared_ptr<LoopConnection> connection);
 
-  // True if the connection, which is ready to be read, must wait for its turn: the loop calls its TakeTurn.
-  bool MustWait(const std::shared_ptr<HttpConnection>& connection);
+  // True if the guest, which is ready, must wait for its turn: the loop calls its TakeTurn.
+  bool MustWait(const std::shared_ptr<LoopGuest>& guest);
+  // Tells that a guest's turn had so many requests.
+  void CountServed(size_t requests) { served_ += requests; }
+
+  // Calls the guest's OnTimer at about `due_ns`, a time of MonotonicNs, if the guest still exists.
+  using Timers = std::multimap<int64_t, std::weak_ptr<LoopGuest>>;
+  Timers::iterator SetTimer(int64_t due_ns, std::weak_ptr<LoopGuest> guest);
+  void CancelTimer(Timers::iterator timer) { timers_.erase(timer); }
 
   // The Date header's value.
   std::string_view Date();
@@ -78,14 +92,11 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   std::string& output() { return output_; }
 
  private:
-  // An answer on the way to its connection.
-  struct Answered {
-    std::shared_ptr<HttpConnection> connection;
-    HttpResponse response;
-  };
-
   void Uncount(const std::optional<PeerNetwork>& network);
-  void DeliverAnswers();
+  void CallPosted();
+  void FlushNow();
+  void ArmTimer();
+  void CallTimers();
   void StartSweep();
   void Sweep();
   void PostLook();
@@ -109,9 +120,13 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   bool sweeping_ = false;
   bool aborted_ = false;
   std::atomic<size_t> load_ = 0;
-  std::vector<std::shared_ptr<HttpConnection>> connections_;
+  std::vector<std::shared_ptr<LoopConnection>> connections_;
+  std::vector<std::shared_ptr<LoopConnection>> to_flush_;
+  Timers timers_;
+  Timer next_timer_;
+  int64_t next_timer_ns_ = 0;  // 0: not set
 
-  ReadyQueue<std::shared_ptr<HttpConnection>> ready_;
+  ReadyQueue<std::shared_ptr<LoopGuest>> ready_;
   size_t served_ = 0;  // connections since the last look
   bool look_is_posted_ = false;
   bool look_is_timed_ = false;
@@ -125,7 +140,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   std::string date_;
 
   absl::Mutex mutex_;
-  std::deque<Answered> answered_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<LoopGuest>> posted_ ABSL_GUARDED_BY(mutex_);
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

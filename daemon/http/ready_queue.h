@@ -1,7 +1,8 @@
 #ifndef ARMATURE_DAEMON_HTTP_READY_QUEUE_H_
 #define ARMATURE_DAEMON_HTTP_READY_QUEUE_H_
 
-// Connections whose next request waits in the socket while an event loop serves others.
+// Connections whose next request waits in the socket, and calls whose request has arrived, while an event loop serves
+// others.
 
 #include <algorithm>
 #include <cstddef>

@@ -3,6 +3,7 @@
 
 // State shared by all parts of one HttpServer.
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "daemon/http/h2_session.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
 #include "daemon/net/connection_ledger.h"
@@ -54,7 +56,9 @@ struct ServerState {
         own_ledger({.connections_max = server_options.connections_max}),
         own_budget(server_options.held_bytes_max, server_options.held_bytes_max),
         ledger(options.ledger == nullptr ? &own_ledger : options.ledger),
-        budget(options.budget == nullptr ? &own_budget : options.budget) {}
+        budget(options.budget == nullptr ? &own_budget : options.budget),
+        h2_limits{.stall_ns = absl::ToInt64Nanoseconds(options.stall_timeout),
+                  .bytes_per_second_min = options.bytes_per_second_min} {}
 
   const HttpServerOptions options;
   HttpHandler* const handler;
@@ -64,6 +68,9 @@ struct ServerState {
   MemoryBudget* const budget;
   ConnectionCount connections;
   std::atomic<uint64_t> late_requests = 0;
+  const H2Limits h2_limits;
+  std::atomic<size_t> h2_connections = 0;
+  std::array<std::atomic<uint64_t>, kH2Breaks> h2_broken = {};  // by H2Break
   // The server stops: answers close their connections.
   std::atomic<bool> draining = false;
 };

@@ -2,21 +2,31 @@
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <string_view>
 
+#include "daemon/http/certificate_names.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
 namespace armature::daemon {
 namespace {
+
+// The longest record of TLS.
+constexpr size_t kRecordBytes = 16 << 10;
+// Pieces that the system gets at once.
+constexpr size_t kPiecesMax = 64;
 
 iovec Piece(std::string_view bytes) { return {.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()}; }
 
@@ -37,11 +47,13 @@ class PlainTransport final : public Transport {
     return Result::kDone;
   }
 
-  Result Write(std::string_view first, std::string_view second, size_t* bytes) override {
-    std::array<iovec, 2> pieces = {Piece(first), Piece(second)};
+  Result Write(std::span<const std::string_view> pieces, size_t* bytes) override {
+    std::array<iovec, kPiecesMax> parts;
+    const size_t count = std::min(pieces.size(), parts.size());
+    std::transform(pieces.begin(), pieces.begin() + static_cast<ptrdiff_t>(count), parts.begin(), Piece);
     msghdr message = {};
-    message.msg_iov = pieces.data();
-    message.msg_iovlen = second.empty() ? 1 : 2;
+    message.msg_iov = parts.data();
+    message.msg_iovlen = count;
     ssize_t sent = 0;
     do {
       sent = sendmsg(socket_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -97,6 +109,13 @@ class TlsTransport final : public Transport {
     return Translate(SSL_accept(ssl_));
   }
 
+  std::vector<std::string> PeerNames() const override {
+    // Also of a resumed session: its ticket holds the certificate.
+    const X509* const certificate = SSL_get0_peer_certificate(ssl_);
+    if (certificate == nullptr || SSL_get_verify_result(ssl_) != X509_V_OK) return {};
+    return CertificateNames(certificate);
+  }
+
   Result Read(char* buffer, size_t size, size_t* bytes) override {
     ERR_clear_error();
     const int got = SSL_read(ssl_, buffer, ClampToInt(size));
@@ -104,8 +123,18 @@ class TlsTransport final : public Transport {
     return Translate(got);
   }
 
-  Result Write(std::string_view first, std::string_view, size_t* bytes) override {
+  Result Write(std::span<const std::string_view> pieces, size_t* bytes) override {
     ERR_clear_error();
+    // Small pieces share a record.
+    std::string_view first = pieces.front();
+    std::array<char, kRecordBytes> record;
+    if (first.size() < record.size() && pieces.size() > 1) {
+      size_t filled = 0;
+      for (const std::string_view piece : pieces) {
+        filled += piece.copy(record.data() + filled, record.size() - filled);
+      }
+      first = {record.data(), filled};
+    }
     const int sent = SSL_write(ssl_, first.data(), ClampToInt(first.size()));
     if (sent > 0) *bytes = static_cast<size_t>(sent);
     return Translate(sent);
@@ -139,9 +168,14 @@ class TlsTransport final : public Transport {
   bool failed_ = false;
 };
 
-struct FreeContext {
+struct FreeTls {
   void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+  void operator()(BIO* bio) const { BIO_free(bio); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 };
+template <class T>
+using OwnedTls = std::unique_ptr<T, FreeTls>;
 
 // The oldest OpenSSL error of this thread as a text. Clears all errors.
 std::string OpenSslError() {
@@ -152,17 +186,81 @@ std::string OpenSslError() {
   return reason == nullptr ? "no reason given" : reason;
 }
 
-absl::Status Unusable(std::string_view what, const std::string& file) {
-  return absl::InvalidArgumentError(Cat("TLS ", what, " '", file, "' cannot be used: ", OpenSslError()));
+absl::Status UnusableTls(std::string_view what) {
+  return absl::InvalidArgumentError(Cat("the TLS ", what, " cannot be used: ", OpenSslError()));
 }
 
-// Selects HTTP/1.1 if the client offers it. A client that offers HTTP/2 only gets it, to be told that it is not served
-// here: gRPC's would end without a reason otherwise. Otherwise continues without a selection.
+OwnedTls<BIO> PemReader(const std::string& pem) {
+  return OwnedTls<BIO>(BIO_new_mem_buf(pem.data(), ClampToInt(pem.size())));
+}
+
+// Without this callback OpenSSL asks for a password on the terminal.
+int GiveNoPassword(char*, int, int, void*) { return -1; }
+
+// Null at the end, or if the next certificate is damaged: CheckEnd tells.
+OwnedTls<X509> NextCertificate(BIO* reader) {
+  return OwnedTls<X509>(PEM_read_bio_X509(reader, nullptr, GiveNoPassword, nullptr));
+}
+
+absl::Status CheckEnd(std::string_view what) {
+  if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE) return UnusableTls(what);
+  ERR_clear_error();
+  return absl::OkStatus();
+}
+
+absl::Status UseCertificate(const std::string& pem, SSL_CTX* context) {
+  constexpr std::string_view kWhat = "certificate";
+  const OwnedTls<BIO> reader = PemReader(pem);
+  const OwnedTls<X509> own = NextCertificate(reader.get());
+  if (own == nullptr || SSL_CTX_use_certificate(context, own.get()) != 1) return UnusableTls(kWhat);
+  while (const OwnedTls<X509> intermediate = NextCertificate(reader.get())) {
+    if (SSL_CTX_add1_chain_cert(context, intermediate.get()) != 1) return UnusableTls(kWhat);
+  }
+  return CheckEnd(kWhat);
+}
+
+absl::Status UseKey(const std::string& pem, SSL_CTX* context) {
+  const OwnedTls<EVP_PKEY> key(PEM_read_bio_PrivateKey(PemReader(pem).get(), nullptr, GiveNoPassword, nullptr));
+  // The second call also checks that the key belongs to the certificate.
+  return key != nullptr && SSL_CTX_use_PrivateKey(context, key.get()) == 1 ? absl::OkStatus() : UnusableTls("key");
+}
+
+// Asks clients for certificates of these authorities.
+absl::Status UseClientAuthorities(const std::string& pem, SSL_CTX* context) {
+  constexpr std::string_view kWhat = "authorities of clients";
+  const OwnedTls<BIO> reader = PemReader(pem);
+  bool has_any = false;
+  while (const OwnedTls<X509> authority = NextCertificate(reader.get())) {
+    // The names of the authorities are sent to clients, which choose a certificate by them.
+    if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get()) != 1 ||
+        SSL_CTX_add_client_CA(context, authority.get()) != 1) {
+      return UnusableTls(kWhat);
+    }
+    has_any = true;
+  }
+  if (!has_any) return UnusableTls(kWhat);
+  ARM_RETURN_IF_ERROR(CheckEnd(kWhat));
+  // Does not insist on a certificate: calls may have other credentials.
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  // OpenSSL resumes no sessions with certificates without it. Its value may be the same in all contexts, because each
+  // of them has its own keys of tickets: a session never outlives the authorities that have vouched for it.
+  constexpr std::array<unsigned char, 8> kSessions = {'a', 'r', 'm', 'a', 't', 'u', 'r', 'e'};
+  SSL_CTX_set_session_id_context(context, kSessions.data(), kSessions.size());
+  return absl::OkStatus();
+}
+
+// Names with their lengths before them, the preferred one first.
+constexpr unsigned int kProtocolBytes = 12;
+using ProtocolNames = std::array<unsigned char, kProtocolBytes>;
+constexpr ProtocolNames kHttp1First = {8, 'h', 't', 't', 'p', '/', '1', '.', '1', 2, 'h', '2'};
+constexpr ProtocolNames kH2First = {2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+
+// Continues without a selection if the client offers neither. `ours`: one of the two.
 int ChooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_size, const unsigned char* offered,
-                   unsigned int offered_size, void*) {
-  static constexpr std::array<unsigned char, 12> kOurs = {8, 'h', 't', 't', 'p', '/', '1', '.', '1', 2, 'h', '2'};
+                   unsigned int offered_size, void* ours) {
+  const auto& names = *static_cast<const ProtocolNames*>(ours);
   unsigned char* found = nullptr;
-  if (SSL_select_next_proto(&found, chosen_size, kOurs.data(), kOurs.size(), offered, offered_size) !=
+  if (SSL_select_next_proto(&found, chosen_size, names.data(), kProtocolBytes, offered, offered_size) !=
       OPENSSL_NPN_NEGOTIATED) {
     return SSL_TLSEXT_ERR_NOACK;
   }
@@ -174,10 +272,9 @@ int ChooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_siz
 
 std::unique_ptr<Transport> MakePlainTransport(int socket) { return std::make_unique<PlainTransport>(socket); }
 
-absl::StatusOr<std::shared_ptr<const TlsContext>> TlsContext::Load(const std::string& certificate_file,
-                                                                   const std::string& key_file) {
+absl::StatusOr<std::shared_ptr<const TlsContext>> TlsContext::Make(const TlsMaterial& material) {
   ERR_clear_error();
-  std::unique_ptr<SSL_CTX, FreeContext> context(SSL_CTX_new(TLS_server_method()));
+  OwnedTls<SSL_CTX> context(SSL_CTX_new(TLS_server_method()));
   if (context == nullptr) return absl::InternalError(Cat("OpenSSL cannot start: ", OpenSslError()));
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   // Renegotiation and compression cost the server more than the client. Clients keep their sessions in tickets.
@@ -186,15 +283,12 @@ absl::StatusOr<std::shared_ptr<const TlsContext>> TlsContext::Load(const std::st
   // Idle connections release their buffers. A retried write may come from another address.
   SSL_CTX_set_mode(context.get(),
                    SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  SSL_CTX_set_alpn_select_cb(context.get(), ChooseProtocol, nullptr);
-  // Without this callback OpenSSL asks for a password on the terminal.
-  SSL_CTX_set_default_passwd_cb(context.get(), [](char*, int, int, void*) { return -1; });
-  if (SSL_CTX_use_certificate_chain_file(context.get(), certificate_file.c_str()) != 1) {
-    return Unusable("certificate", certificate_file);
-  }
-  // This call also checks that the key belongs to the certificate.
-  if (SSL_CTX_use_PrivateKey_file(context.get(), key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
-    return Unusable("key", key_file);
+  SSL_CTX_set_alpn_select_cb(context.get(), ChooseProtocol,
+                             const_cast<ProtocolNames*>(material.prefers_h2 ? &kH2First : &kHttp1First));
+  ARM_RETURN_IF_ERROR(UseCertificate(material.certificate_pem, context.get()));
+  ARM_RETURN_IF_ERROR(UseKey(material.key_pem, context.get()));
+  if (!material.client_ca_pem.empty()) {
+    ARM_RETURN_IF_ERROR(UseClientAuthorities(material.client_ca_pem, context.get()));
   }
   return std::shared_ptr<const TlsContext>(new TlsContext(context.release()));
 }

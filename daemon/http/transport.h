@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -37,27 +39,40 @@ class Transport {
 
   // Call it until it returns kDone.
   virtual Result Handshake() = 0;
+  // After the handshake: the names in the client's certificate (CertificateNames), which has been verified. None if the
+  // client has sent no certificate, or the connection is plain.
+  virtual std::vector<std::string> PeerNames() const { return {}; }
   // kDone: `*bytes` > 0 were read, at most `size`. With `size` at least kReadBytesMin, no bytes stay buffered here: the
   // socket is readable if there are more.
   virtual Result Read(char* buffer, size_t size, size_t* bytes) = 0;
-  // kDone: `*bytes` > 0 of `first` and then of `second` were taken. After kWait... the same bytes must be passed again.
-  virtual Result Write(std::string_view first, std::string_view second, size_t* bytes) = 0;
+  // kDone: `*bytes` > 0 of the pieces, at least one and none of them empty, were taken in their order. After kWait...
+  // the same bytes must be passed again.
+  virtual Result Write(std::span<const std::string_view> pieces, size_t* bytes) = 0;
   // Tells the peer that no more bytes follow.
   virtual void EndWriting() = 0;
 };
 
 std::unique_ptr<Transport> MakePlainTransport(int socket);
 
-// TLS settings shared by the connections of a listener. TLS 1.2 and later, and HTTP/1.1 if the client negotiates a
-// protocol.
+// Texts in PEM form.
+struct TlsMaterial {
+  std::string certificate_pem;  // the server's first, then the intermediate ones
+  std::string key_pem;          // without a password
+  // Authorities of client certificates. A client then may send a certificate, and gets no connection if it is not
+  // valid. Empty: no client is asked for one.
+  std::string client_ca_pem = {};
+  // A client that offers both gets HTTP/2, or HTTP/1.1 if this is false.
+  bool prefers_h2 = false;
+};
+
+// TLS settings shared by the connections of a listener. TLS 1.2 and later. A client that negotiates a protocol gets
+// the preferred one that it offers.
 //
 // Thread-safety: thread-safe. Lifetime: connections keep references, so a replaced context may be destroyed.
 class TlsContext {
  public:
-  // `certificate_file`: PEM, the server's certificate first, then the intermediate ones. `key_file`: PEM, without a
-  // password. Errors: InvalidArgument that names the file and the fault.
-  static absl::StatusOr<std::shared_ptr<const TlsContext>> Load(const std::string& certificate_file,
-                                                                const std::string& key_file);
+  // Errors: InvalidArgument that names the text and the fault.
+  static absl::StatusOr<std::shared_ptr<const TlsContext>> Make(const TlsMaterial& material);
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
@@ -76,35 +91,19 @@ class TlsContext {
 // Thread-safety: thread-safe.
 class TlsContextKeeper {
  public:
-  TlsContextKeeper(std::string certificate_file, std::string key_file)
-      : certificate_file_(std::move(certificate_file)), key_file_(std::move(key_file)) {}
-
-  // Reads the files, without effect on connections. Errors: those of TlsContext::Load.
-  absl::StatusOr<std::shared_ptr<const TlsContext>> Read() const {
-    return TlsContext::Load(certificate_file_, key_file_);
-  }
-
   // For connections from now on.
   void Use(std::shared_ptr<const TlsContext> context) {
     const absl::MutexLock lock(&mutex_);
     context_ = std::move(context);
   }
 
-  // Reads the files and uses them. Errors: those of TlsContext::Load; the old context then stays.
-  absl::Status Load() {
-    absl::StatusOr<std::shared_ptr<const TlsContext>> loaded = Read();
-    if (loaded.ok()) Use(*loaded);
-    return loaded.status();
-  }
-
+  // Null before the first Use.
   std::shared_ptr<const TlsContext> Current() const {
     const absl::MutexLock lock(&mutex_);
     return context_;
   }
 
  private:
-  const std::string certificate_file_;
-  const std::string key_file_;
   mutable absl::Mutex mutex_;
   std::shared_ptr<const TlsContext> context_ ABSL_GUARDED_BY(mutex_);
 };

@@ -18,12 +18,11 @@ constexpr MetricDefinition kRequests[] = {
     {"armature_request_duration_seconds", kHistogram, "front, operation",
      "Time from the moment a request was read to its answer, without the network."},
     {"armature_requests_in_flight", kGauge, "front", "Requests started and not yet answered."},
-    {"armature_http_connections", kGauge, "", "Open connections of the HTTP front."},
-    {"armature_grpc_connections", kGauge, "", "Open connections of the gRPC front."},
+    {"armature_http_connections", kGauge, "", "Open connections with HTTP/1.1, or without a request so far."},
+    {"armature_grpc_connections", kGauge, "", "Open connections with HTTP/2, which gRPC uses."},
     {"armature_connections_refused_total", kCounter, "reason",
      "Connections closed at once. `reason` is limit (--connections_max), address (--connections_per_address_max), "
-     "descriptors (the rest is reserved for the database's files) or barred (gRPC, for some seconds after a connection "
-     "from the same network was broken off)."},
+     "or descriptors (the rest is reserved for the database's files)."},
     {"armature_request_memory_bytes", kGauge, "",
      "Memory of both fronts for requests being received and answers not yet sent; at most --request_memory_mb."},
     {"armature_grpc_calls_ended_total", kCounter, "reason",
@@ -31,8 +30,8 @@ constexpr MetricDefinition kRequests[] = {
      "stalled "
      "(for 20 s), memory (--request_memory_mb was used up) or surplus (more than 400 on a connection)."},
     {"armature_grpc_connections_broken_total", kCounter, "reason",
-     "gRPC connections broken off. `reason` is flooding (frames that belong to no request) or cancelling (too many "
-     "calls that were cancelled)."},
+     "HTTP/2 connections broken off. `reason` is flooding (frames that belong to no request, or too many requests that "
+     "were cancelled), heads (a request with 64 KB of headers) or protocol (bytes that are no HTTP/2)."},
     {"armature_grpc_calls_refused_total", kCounter, "", "gRPC calls refused because --request_memory_mb was used up."},
     {"armature_audit_lines_lost_total", kCounter, "", "Lines that the audit log lost."},
 };
@@ -113,11 +112,10 @@ constexpr MetricDefinition kPools[] = {
      "Tasks that wait for a thread. `pool` is read (queries, scans, reads from disk), plans (statements that are to be "
      "planned), locks (requests that hold row locks), tables (operations on tables), backups (lists of backups and "
      "other operations on them), check (armature verify), writes (writes that are held back during an overload), "
-     "grpc (calls over gRPC that were read too late), or long (requests that take long to read or to authorise)."},
+     "or long (requests that take long to read or to authorise)."},
     {"armature_pool_refused_total", kCounter, "pool",
      "Requests that were throttled without being run, because too many waited for a thread of the pool, or they had "
-     "waited too long. `pool` is read, plans, writes, long, http (requests that waited in the sockets of HTTP "
-     "connections), or grpc (the same over gRPC)."},
+     "waited too long. `pool` is read, plans, writes, long, or fronts (requests that waited for the I/O threads)."},
     {"armature_long_requests_total", kCounter, "",
      "Requests that were read and authorised on threads of their own: large ones, and those with many comparisons of "
      "policies."},

@@ -254,21 +254,20 @@ void AddRequests(const MetricsSources& sources, MetricSet* set) {
     set->Add("armature_requests_in_flight", requests.in_flight(front), {{"front", FrontName(front)}});
   }
   const ConnectionCounts connections = sources.connections->counts();
-  set->Add("armature_http_connections", sources.http == nullptr ? 0 : uint64_t{sources.http->connections()});
-  set->Add("armature_grpc_connections", sources.grpc == nullptr ? 0 : uint64_t{sources.grpc->connections()});
+  const H2Counts h2 = sources.fronts->h2_counts();
+  set->Add("armature_http_connections", uint64_t{sources.fronts->connections() - h2.connections});
+  set->Add("armature_grpc_connections", uint64_t{h2.connections});
   set->Add("armature_connections_refused_total", connections.refused_total_limit, {{"reason", "limit"}});
   set->Add("armature_connections_refused_total", connections.refused_address_limit, {{"reason", "address"}});
   set->Add("armature_connections_refused_total", connections.refused_descriptors, {{"reason", "descriptors"}});
-  set->Add("armature_connections_refused_total", sources.grpc == nullptr ? 0 : sources.grpc->refused_barred(),
-           {{"reason", "barred"}});
   set->Add("armature_request_memory_bytes", uint64_t{sources.memory->held()});
-  const CallLedgerCounts calls = sources.calls->counts();
-  set->Add("armature_grpc_calls_ended_total", calls.ended_stalled, {{"reason", "stalled"}});
-  set->Add("armature_grpc_calls_ended_total", calls.ended_spent, {{"reason", "memory"}});
-  set->Add("armature_grpc_calls_ended_total", calls.refused_surplus, {{"reason", "surplus"}});
-  set->Add("armature_grpc_connections_broken_total", calls.broken_flooding, {{"reason", "flooding"}});
-  set->Add("armature_grpc_connections_broken_total", calls.broken_cancelling, {{"reason", "cancelling"}});
-  set->Add("armature_grpc_calls_refused_total", calls.refused);
+  set->Add("armature_grpc_calls_ended_total", h2.stalled, {{"reason", "stalled"}});
+  set->Add("armature_grpc_calls_ended_total", h2.memory, {{"reason", "memory"}});
+  set->Add("armature_grpc_calls_ended_total", sources.rpc->refused_surplus(), {{"reason", "surplus"}});
+  set->Add("armature_grpc_connections_broken_total", h2.flooding, {{"reason", "flooding"}});
+  set->Add("armature_grpc_connections_broken_total", h2.heads, {{"reason", "heads"}});
+  set->Add("armature_grpc_connections_broken_total", h2.protocol, {{"reason", "protocol"}});
+  set->Add("armature_grpc_calls_refused_total", sources.gate->refused() + sources.rpc->refused_memory());
   set->Add("armature_audit_lines_lost_total", sources.audit == nullptr ? 0 : sources.audit->lost_lines());
 }
 
@@ -389,7 +388,6 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   set.Add("armature_column_families_max", uint64_t{database.column_families_max});
   const engine::EngineStats engine = sources.engine->stats();
   set.Add("armature_pool_queue_tasks", uint64_t{engine.read_queue_tasks}, {{"pool", "read"}});
-  set.Add("armature_pool_queue_tasks", uint64_t{sources.calls->late().parked()}, {{"pool", "grpc"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.parked_writes}, {{"pool", "writes"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.plan_queue_tasks}, {{"pool", "plans"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.holder_queue_tasks}, {{"pool", "locks"}});
@@ -398,11 +396,9 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   set.Add("armature_pool_queue_tasks", uint64_t{engine.check_queue_tasks}, {{"pool", "check"}});
   set.Add("armature_pool_queue_tasks", uint64_t{sources.long_requests->queue_length()}, {{"pool", "long"}});
   set.Add("armature_pool_refused_total", engine.read_queue_refused, {{"pool", "read"}});
-  set.Add("armature_pool_refused_total", sources.calls->late().refused(), {{"pool", "grpc"}});
   set.Add("armature_pool_refused_total", engine.plan_queue_refused, {{"pool", "plans"}});
   set.Add("armature_pool_refused_total", engine.parked_writes_refused, {{"pool", "writes"}});
-  const uint64_t late = sources.http == nullptr ? 0 : sources.http->late_requests();
-  set.Add("armature_pool_refused_total", late, {{"pool", "http"}});
+  set.Add("armature_pool_refused_total", sources.fronts->late_requests(), {{"pool", "fronts"}});
   set.Add("armature_pool_refused_total", sources.long_requests->refused(), {{"pool", "long"}});
   set.Add("armature_long_requests_total", sources.long_requests->accepted());
   set.Add("armature_statements_planned_total", engine.plans);

@@ -9,14 +9,14 @@
 #include "absl/time/time.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/long_requests.h"
-#include "daemon/grpc/call_ledger.h"
-#include "daemon/grpc/connection_acceptor.h"
+#include "daemon/grpc/call_gate.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/readiness.h"
 #include "daemon/http/site_rules.h"
 #include "daemon/net/connection_ledger.h"
 #include "daemon/net/memory_budget.h"
+#include "daemon/rpc/rpc_front.h"
 #include "daemon/telemetry/request_stats.h"
 #include "engine/engine.h"
 #include "storage/place/backup_places.h"
@@ -30,11 +30,11 @@ struct MetricsSources {
   const place::Place* place = nullptr;
   const place::SharedBackupPlaces* backup_places = nullptr;
   const RequestStats* requests = nullptr;
-  const HttpServer* http = nullptr;  // null: off, like the next one
-  const ConnectionAcceptor* grpc = nullptr;
+  const HttpServer* fronts = nullptr;
+  const RpcFront* rpc = nullptr;
+  const CallGate* gate = nullptr;
   const ConnectionLedger* connections = nullptr;
   const MemoryBudget* memory = nullptr;
-  const CallLedger* calls = nullptr;
   const LongRequests* long_requests = nullptr;
   const AuditLog* audit = nullptr;      // null: off
   ReadinessSource readiness = nullptr;  // not null

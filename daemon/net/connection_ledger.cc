@@ -1,12 +1,10 @@
 #include "daemon/net/connection_ledger.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
 #include "glog/logging.h"
 
@@ -57,24 +55,6 @@ std::optional<PeerNetwork> NetworkOf(const sockaddr_storage& peer) {
     std::memcpy(network.data(), &address.s6_addr[0], network.size());
   }
   return network;
-}
-
-std::optional<PeerNetwork> NetworkOf(std::string_view peer) {
-  constexpr std::string_view kV4 = "ipv4:";
-  constexpr std::string_view kV6 = "ipv6:%5B";
-  sockaddr_storage address = {};
-  if (peer.starts_with(kV4)) {
-    peer.remove_prefix(kV4.size());
-    const std::string host(peer.substr(0, peer.rfind(':')));
-    auto& v4 = reinterpret_cast<sockaddr_in&>(address);
-    if (inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1) address.ss_family = AF_INET;
-  } else if (peer.starts_with(kV6)) {
-    peer.remove_prefix(kV6.size());
-    const std::string host(peer.substr(0, peer.find('%')));  // up to the bracket or the zone
-    auto& v6 = reinterpret_cast<sockaddr_in6&>(address);
-    if (inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) == 1) address.ss_family = AF_INET6;
-  }
-  return NetworkOf(address);
 }
 
 bool ConnectionLedger::TryAdd(int descriptor, const std::optional<PeerNetwork>& network) {

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -21,8 +20,6 @@ namespace armature::daemon {
 // may use all addresses of its network. Clients on Unix sockets have none.
 using PeerNetwork = std::array<uint8_t, 8>;
 std::optional<PeerNetwork> NetworkOf(const sockaddr_storage& peer);
-// The same of an address as gRPC writes it: "ipv4:127.0.0.1:80", "ipv6:%5B::1%5D:80", "unix:".
-std::optional<PeerNetwork> NetworkOf(std::string_view peer);
 
 struct ConnectionLimits {
   size_t connections_max = 20'000;

@@ -120,7 +120,7 @@ absl::Status CheckFree(const std::string& address) {
   return CannotListen(address, std::strerror(error));
 }
 
-absl::StatusOr<BoundSockets> Listen(const std::string& address, ListenOn which) {
+absl::StatusOr<BoundSockets> Listen(const std::string& address) {
   if (address.starts_with(kUnixPrefix)) return ListenOnFile(address);
   ARM_ASSIGN_OR_RETURN(const AddressList list, LookUp(address));
   BoundSockets bound;
@@ -136,11 +136,18 @@ absl::StatusOr<BoundSockets> Listen(const std::string& address, ListenOn which) 
     }
     bound.sockets.push_back(fd);
     port = BoundPort(fd);
-    if (which == ListenOn::kFirst) break;
   }
   if (bound.sockets.empty()) return CannotListen(address, std::strerror(error));
   bound.address = Cat(address.substr(0, address.rfind(':')), ":", ntohs(port));
   return bound;
+}
+
+void RemoveSocketFile(int socket) {
+  sockaddr_storage bound = {};
+  socklen_t size = sizeof(bound);
+  if (getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &size) != 0 || bound.ss_family != AF_UNIX) return;
+  // The path ends with a NUL: ListenOnFile takes no longer ones.
+  unlink(reinterpret_cast<const sockaddr_un&>(bound).sun_path);
 }
 
 void SetTcpOptions(int socket) {
@@ -150,6 +157,7 @@ void SetTcpOptions(int socket) {
 }
 
 std::string PeerText(const sockaddr_storage& peer, socklen_t size) {
+  if (peer.ss_family == AF_UNIX) return "unix";
   std::array<char, NI_MAXHOST> host{};
   std::array<char, NI_MAXSERV> port{};
   if (getnameinfo(reinterpret_cast<const sockaddr*>(&peer), size, host.data(), host.size(), port.data(), port.size(),

@@ -29,11 +29,13 @@ struct BoundSockets {
   std::string address;  // as given, with the actual port
 };
 
-// Listens on HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 lets the system choose. A name may have several addresses:
-// kFirst listens on one of them, kAll on all that are ours. A socket file that a killed process left is replaced.
+// Listens on HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 lets the system choose. A name may have several addresses: all
+// that are ours are listened on, and there is at least one. A socket file that a killed process left is replaced.
 // Errors: InvalidArgument if the address is malformed; Unavailable if it is in use or not ours.
-enum class ListenOn { kFirst, kAll };
-absl::StatusOr<BoundSockets> Listen(const std::string& address, ListenOn which);
+absl::StatusOr<BoundSockets> Listen(const std::string& address);
+
+// Removes the file of a listening Unix socket, which closing leaves. Does nothing for other sockets.
+void RemoveSocketFile(int socket);
 
 // OK if Listen on this address would succeed now; nothing listens meanwhile. Unix sockets are not looked at. Errors:
 // those of Listen.
@@ -45,7 +47,7 @@ absl::Status CheckFree(const std::string& address);
 inline constexpr int kUnsentBytesMax = 128 << 10;
 void SetTcpOptions(int socket);
 
-// "127.0.0.1:41234", "[::1]:41234", or "unknown".
+// "127.0.0.1:41234", "[::1]:41234", "unix", or "unknown".
 std::string PeerText(const sockaddr_storage& peer, socklen_t size);
 
 }  // namespace armature::daemon

@@ -1,17 +1,10 @@
 #include "daemon/net/memory_budget.h"
 
-#include <utility>
-
 namespace armature::daemon {
 namespace {
 
 // True if more than three quarters of `whole` are used.
 bool IsMostOf(size_t used, size_t whole) { return used > whole - whole / 4; }
-
-size_t BytesOf(const BytesByClient& bytes, const BudgetClient& client) {
-  const auto found = bytes.find(client);
-  return found == bytes.end() ? 0 : found->second;
-}
 
 }  // namespace
 
@@ -23,21 +16,21 @@ bool MemoryBudget::TryTake(const BudgetClient& client, size_t bytes) {
     return false;
   }
   counted_.fetch_add(bytes, std::memory_order_relaxed);
-  counted_by_client_[client] += bytes;
+  by_client_[client] += bytes;
   return true;
 }
 
 void MemoryBudget::Take(const BudgetClient& client, size_t bytes) {
   const absl::MutexLock lock(&mutex_);
   counted_.fetch_add(bytes, std::memory_order_relaxed);
-  counted_by_client_[client] += bytes;
+  by_client_[client] += bytes;
 }
 
 void MemoryBudget::Return(const BudgetClient& client, size_t bytes) {
   counted_.fetch_sub(bytes, std::memory_order_relaxed);
   const absl::MutexLock lock(&mutex_);
-  const auto found = counted_by_client_.find(client);
-  if ((found->second -= bytes) == 0) counted_by_client_.erase(found);
+  const auto found = by_client_.find(client);
+  if ((found->second -= bytes) == 0) by_client_.erase(found);
 }
 
 size_t MemoryBudget::held_by(const BudgetClient& client) const {
@@ -46,7 +39,8 @@ size_t MemoryBudget::held_by(const BudgetClient& client) const {
 }
 
 size_t MemoryBudget::HeldBy(const BudgetClient& client) const {
-  return BytesOf(counted_by_client_, client) + BytesOf(estimated_by_client_, client);
+  const auto found = by_client_.find(client);
+  return found == by_client_.end() ? 0 : found->second;
 }
 
 bool MemoryBudget::HasRoomFor(const BudgetClient& client, size_t bytes) const {
@@ -55,12 +49,6 @@ bool MemoryBudget::HasRoomFor(const BudgetClient& client, size_t bytes) const {
 
 bool MemoryBudget::IsTight(const BudgetClient& client) const {
   return IsMostOf(held(), large_max_) || IsMostOf(held_by(client), client_max_);
-}
-
-void MemoryBudget::SetEstimate(size_t bytes, BytesByClient by_client) {
-  estimate_.store(bytes, std::memory_order_relaxed);
-  const absl::MutexLock lock(&mutex_);
-  std::swap(estimated_by_client_, by_client);
 }
 
 }  // namespace armature::daemon

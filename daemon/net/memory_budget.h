@@ -19,7 +19,6 @@ namespace armature::daemon {
 // Clients count by their networks. All clients on Unix sockets, which have none, count as one.
 using BudgetClient = MemoryClient;
 inline BudgetClient ClientOf(const std::optional<PeerNetwork>& network) { return network.value_or(PeerNetwork{}); }
-using BytesByClient = absl::flat_hash_map<BudgetClient, size_t>;
 
 // The usual size of a large answer. A read that may have one is refused before it runs, unless there is room for it.
 inline constexpr size_t kLargeAnswerBytes = 1 << 20;
@@ -47,19 +46,10 @@ class MemoryBudget final : public MemoryLender {
   // True if more than three quarters of what large messages or this client may use is used.
   bool IsTight(const BudgetClient& client) const;
 
-  // Bytes beyond what large messages may use.
-  size_t excess() const {
-    const size_t bytes = held();
-    return bytes > large_max_ ? bytes - large_max_ : 0;
-  }
   size_t bytes_max() const { return bytes_max_; }
   size_t client_bytes_max() const { return client_max_; }
-  size_t held() const { return counted_.load(std::memory_order_relaxed) + estimate_.load(std::memory_order_relaxed); }
+  size_t held() const { return counted_.load(std::memory_order_relaxed); }
   size_t held_by(const BudgetClient& client) const;
-
-  // Replaces the part that cannot be counted, but only estimated from time to time. `bytes`: of all clients, including
-  // those of `by_client`.
-  void SetEstimate(size_t bytes, BytesByClient by_client);
 
   // Number of the refusals of TryTake.
   uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
@@ -71,11 +61,9 @@ class MemoryBudget final : public MemoryLender {
   const size_t large_max_;
   const size_t client_max_;
   std::atomic<size_t> counted_ = 0;
-  std::atomic<size_t> estimate_ = 0;
   std::atomic<uint64_t> refused_ = 0;
   mutable absl::Mutex mutex_;
-  BytesByClient counted_by_client_ ABSL_GUARDED_BY(mutex_);
-  BytesByClient estimated_by_client_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<BudgetClient, size_t> by_client_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace armature::daemon

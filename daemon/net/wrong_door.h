@@ -32,8 +32,10 @@ class Doors {
  public:
   enum class Door : uint8_t { kGrpc, kHttp, kOperators };
 
+  // A door for gRPC or HTTP may take both.
+  enum class Takes : uint8_t { kOwn, kBoth };
   // `address`: "127.0.0.1:7700", "[::1]:7700" or "unix:/run/armature.sock".
-  void Open(Door door, std::string address, bool has_tls);
+  void Open(Door door, std::string address, bool has_tls, Takes takes = Takes::kOwn);
   // The hint for a client that speaks `speech` at `door`: one or two sentences. Plain text without line ends, quotes
   // and backslashes.
   std::string Hint(Door door, Speech speech) const;
@@ -44,6 +46,7 @@ class Doors {
   struct State {
     std::string address;  // empty: not open
     bool has_tls = false;
+    bool takes_both = false;
   };
   const State& At(Door door) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return doors_[static_cast<size_t>(door)]; }
   std::string WayLocked(Door door) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
@@ -51,6 +54,13 @@ class Doors {
   mutable absl::Mutex mutex_;
   std::array<State, 3> doors_ ABSL_GUARDED_BY(mutex_);
 };
+
+// The answer to a request that is not served here. An SDK gets JSON, others plain text.
+struct HintAnswer {
+  std::string_view content_type;
+  std::string body;
+};
+HintAnswer AnswerWithHint(bool is_sdk, std::string_view hint);
 
 // A whole HTTP/1.1 answer with status 400 to a client whose first bytes are `head`. An SDK gets JSON, others plain
 // text.
@@ -63,45 +73,9 @@ inline constexpr int kLogWrongDoorEvery = 1000;
 // The answer to a TLS handshake on a port without TLS: a fatal alert. TLS has no place for a sentence.
 inline constexpr std::string_view kTlsRefusal("\x15\x03\x01\x00\x02\x02\x28", 7);
 
-// Answers the first call of a client that speaks gRPC, or any HTTP/2, with the status UNIMPLEMENTED and a hint, and
-// says good-bye. Keeps nothing but the head of a frame.
-//
-// Thread-safety: thread-compatible.
-class Http2Refusal {
- public:
-  explicit Http2Refusal(std::string_view hint) : hint_(hint) {}
-
-  // Takes further bytes of the connection, the preface first, and appends what is to be sent to `out`. False if the
-  // connection is to be closed once that is sent.
-  bool Read(std::string_view bytes, std::string* out);
-
- private:
-  static constexpr size_t kHeadBytes = 9;
-  // False if the frame is the last one to be read.
-  bool OnHead(std::string* out);
-
-  const std::string hint_;
-  bool has_begun_ = false;
-  size_t skipped_ = kSpeechBytes;  // bytes that are still to be ignored: the preface, then payloads
-  std::array<unsigned char, kHeadBytes> head_ = {};
-  size_t head_bytes_ = 0;
-};
-
-// Answers a client that speaks HTTP or TLS at a port which does not, in its own language.
-//
-// Thread-safety: thread-compatible.
-class Refusal {
- public:
-  Refusal(Speech speech, std::string_view hint) : speech_(speech), hint_(hint), http2_(hint) {}
-
-  // As Http2Refusal::Read. Other speeches are answered at once; of HTTP/1.1, `bytes` should have the whole head.
-  bool Read(std::string_view bytes, std::string* out);
-
- private:
-  const Speech speech_;
-  const std::string hint_;
-  Http2Refusal http2_;
-};
+// The answer to a client, in its own language, before the connection ends: to one that speaks TLS at a port without it,
+// or HTTP/1.1 at one with it. `head`: its first bytes, of HTTP/1.1 the whole head if possible.
+std::string RefusalOf(Speech speech, std::string_view head, std::string_view hint);
 
 }  // namespace armature::daemon
 

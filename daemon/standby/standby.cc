@@ -51,11 +51,11 @@ absl::StatusOr<std::unique_ptr<Standby>> Standby::Start(const StandbyOptions& op
     }
   } else if (!options.http_listen.empty()) {
     HttpServerOptions http;
-    http.listen = options.http_listen;
+    http.door.listen = options.http_listen;
+    http.door.tls = options.tls;
     http.io_threads = 1;
     http.ledger = options.ledger;
     http.held_bytes_max = kHeldBytesMax;
-    http.tls = options.tls;
     ARM_ASSIGN_OR_RETURN(standby->http_, HttpServer::Start(http, &standby->clients_front_));
   }
   if (!options.metrics_listen.empty()) {

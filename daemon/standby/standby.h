@@ -24,7 +24,7 @@ struct StandbyOptions {
   // gRPC's clients with several addresses go on to the next one if a connection is refused, but stay where one is
   // accepted.
   bool forwards = false;
-  // TLS of the HTTP front; see HttpServerOptions.
+  // TLS of the HTTP front; see HttpDoor.
   std::function<std::shared_ptr<const TlsContext>()> tls = {};
   ConnectionLedger* ledger = nullptr;  // not null; outlives the standby
   // Reasons that problems of a takeover may have, for /metrics.

@@ -155,19 +155,27 @@ class Relayed : public std::enable_shared_from_this<Relayed> {
 }  // namespace
 
 struct TcpRelay::Impl {
-  explicit Impl(ConnectionLedger* counted) : ledger(counted), io(1), acceptor(io), pause(io) {}
+  // One of the sockets that listen.
+  struct Listening {
+    explicit Listening(asio::io_context* io) : acceptor(*io), pause(*io) {}
+    Tcp::acceptor acceptor;
+    asio::steady_timer pause;
+    Tcp::endpoint own;  // where it listens
+  };
 
-  void Accept();
+  explicit Impl(ConnectionLedger* counted) : ledger(counted), io(1) {}
+
+  // Takes ownership of the socket. Errors: Unavailable.
+  absl::Status Add(int socket);
+  void Accept(Listening* listening);
   void Adopt(Tcp::socket client);
   void SetTarget(std::optional<HostAndPort> to);
   bool IsSelf(const Tcp::endpoint& to);
 
   ConnectionLedger* const ledger;
   asio::io_context io;
-  Tcp::acceptor acceptor;
-  asio::steady_timer pause;
+  std::vector<std::unique_ptr<Listening>> all_listening;
   std::string address;
-  Tcp::endpoint own;  // where it listens
   // The relay's thread alone uses these.
   std::optional<HostAndPort> target;
   std::vector<std::weak_ptr<Relayed>> relayed;  // some of them are over
@@ -175,14 +183,30 @@ struct TcpRelay::Impl {
   std::unique_ptr<ThreadPool> thread;
 };
 
-void TcpRelay::Impl::Accept() {
-  acceptor.async_accept([this](const error_code& ec, Tcp::socket client) {
-    if (ec == asio::error::operation_aborted || !acceptor.is_open()) return;
+absl::Status TcpRelay::Impl::Add(int socket) {
+  sockaddr_storage own = {};
+  socklen_t size = sizeof own;
+  getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size);
+  auto listening = std::make_unique<Listening>(&io);
+  error_code ec;
+  listening->acceptor.assign(own.ss_family == AF_INET6 ? Tcp::v6() : Tcp::v4(), socket, ec);
+  if (ec) {
+    close(socket);
+    return absl::UnavailableError(Cat("cannot watch the listening socket: ", ec.message()));
+  }
+  listening->own = listening->acceptor.local_endpoint(ec);
+  all_listening.push_back(std::move(listening));
+  return absl::OkStatus();
+}
+
+void TcpRelay::Impl::Accept(Listening* listening) {
+  listening->acceptor.async_accept([this, listening](const error_code& ec, Tcp::socket client) {
+    if (ec == asio::error::operation_aborted || !listening->acceptor.is_open()) return;
     if (!ec) Adopt(std::move(client));
-    if (!ec || ec == asio::error::connection_aborted) return Accept();
-    pause.expires_after(kAcceptPause);
-    pause.async_wait([this](const error_code& ended) {
-      if (!ended) Accept();
+    if (!ec || ec == asio::error::connection_aborted) return Accept(listening);
+    listening->pause.expires_after(kAcceptPause);
+    listening->pause.async_wait([this, listening](const error_code& ended) {
+      if (!ended) Accept(listening);
     });
   });
 }
@@ -205,8 +229,11 @@ void TcpRelay::Impl::Adopt(Tcp::socket client) {
 }
 
 bool TcpRelay::Impl::IsSelf(const Tcp::endpoint& to) {
-  if (to.port() != own.port()) return false;
-  return own.address().is_unspecified() ? IsLocal(to.address(), &io) : to.address() == own.address();
+  return std::any_of(all_listening.begin(), all_listening.end(), [&](const auto& listening) {
+    const Tcp::endpoint& own = listening->own;
+    if (to.port() != own.port()) return false;
+    return own.address().is_unspecified() ? IsLocal(to.address(), &io) : to.address() == own.address();
+  });
 }
 
 void TcpRelay::Impl::SetTarget(std::optional<HostAndPort> to) {
@@ -221,19 +248,12 @@ TcpRelay::TcpRelay(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 absl::StatusOr<std::unique_ptr<TcpRelay>> TcpRelay::Start(const std::string& listen, ConnectionLedger* ledger) {
   auto impl = std::make_shared<Impl>(ledger);
-  ARM_ASSIGN_OR_RETURN(BoundSockets bound, Listen(listen, ListenOn::kFirst));
+  ARM_ASSIGN_OR_RETURN(BoundSockets bound, Listen(listen));
   impl->address = std::move(bound.address);
-  sockaddr_storage own = {};
-  socklen_t size = sizeof own;
-  getsockname(bound.sockets.front(), reinterpret_cast<sockaddr*>(&own), &size);
-  error_code ec;
-  impl->acceptor.assign(own.ss_family == AF_INET6 ? Tcp::v6() : Tcp::v4(), bound.sockets.front(), ec);
-  if (ec) {
-    close(bound.sockets.front());
-    return absl::UnavailableError(Cat("cannot watch the listening socket: ", ec.message()));
-  }
-  impl->own = impl->acceptor.local_endpoint(ec);
-  impl->Accept();
+  absl::Status added;
+  for (const int socket : bound.sockets) added.Update(impl->Add(socket));
+  ARM_RETURN_IF_ERROR(added);
+  for (const auto& listening : impl->all_listening) impl->Accept(listening.get());
   impl->thread = std::make_unique<ThreadPool>("armature-relay", 1, 1);
   impl->thread->RunAdmitted([impl = impl.get()] { impl->io.run(); });
   return std::unique_ptr<TcpRelay>(new TcpRelay(std::move(impl)));

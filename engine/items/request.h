@@ -119,6 +119,11 @@ class ItemBytes {
   ItemBytes() = default;
   ItemBytes(std::string buffer, size_t offset) : buffer_(std::move(buffer)), offset_(offset) {}
   std::string_view view() const { return std::string_view(buffer_).substr(offset_); }
+  // The item alone, in the same buffer.
+  std::string Take() && {
+    buffer_.erase(0, offset_);
+    return std::move(buffer_);
+  }
 
  private:
   std::string buffer_;

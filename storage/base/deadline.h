@@ -19,6 +19,8 @@ class Deadline {
   constexpr Deadline() = default;
   static constexpr Deadline Never() { return {}; }
   static constexpr Deadline Passed() { return Deadline(std::numeric_limits<int64_t>::min()); }
+  // `ns`: in MonotonicNs.
+  static constexpr Deadline At(int64_t ns) { return Deadline(ns); }
   static Deadline After(absl::Duration time) { return Deadline(MonotonicAfter(time)); }
 
   bool has_passed() const { return ns_ != kMonotonicNever && MonotonicNs() >= ns_; }

@@ -6,7 +6,6 @@
 
 #include "absl/strings/numbers.h"
 #include "armature/api/v1/items.pb.h"
-#include "daemon/grpc/byte_buffers.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/wire_format_lite.h"
 #include "rocksdb/iterator.h"
@@ -46,18 +45,17 @@ api::v1::Item ItemOf(std::string_view key) {
   return item;
 }
 
-void AppendItem(std::string_view item, std::string* answer) {
+// As field `number` of the answer.
+void AppendItem(int number, std::string_view item, std::string* answer) {
   uint8_t head[1 + kLengthBytesMax];
-  head[0] = static_cast<uint8_t>(
-      WireFormatLite::MakeTag(api::v1::QueryResponse::kItemsFieldNumber, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
+  head[0] = static_cast<uint8_t>(WireFormatLite::MakeTag(number, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
   const uint8_t* const end = CodedOutputStream::WriteVarint32ToArray(static_cast<uint32_t>(item.size()), head + 1);
   answer->append(reinterpret_cast<const char*>(head), static_cast<size_t>(end - head));
   answer->append(item);
 }
 
 // A page in the form of both a QueryResponse and a ScanResponse.
-grpc::ByteBuffer Page(rocksdb::DB* db, const std::string& from, const std::string& end, bool from_is_read,
-                      int32_t limit) {
+std::string Page(rocksdb::DB* db, const std::string& from, const std::string& end, bool from_is_read, int32_t limit) {
   rocksdb::ReadOptions options;
   options.total_order_seek = true;
   const rocksdb::Slice bound(end);
@@ -71,7 +69,7 @@ grpc::ByteBuffer Page(rocksdb::DB* db, const std::string& from, const std::strin
   std::string last;
   int32_t count = 0;
   for (; count < limit && rows->Valid(); rows->Next()) {
-    AppendItem(rows->value().ToStringView(), &answer);
+    AppendItem(api::v1::QueryResponse::kItemsFieldNumber, rows->value().ToStringView(), &answer);
     if (++count == limit) last = rows->key().ToString();
   }
   api::v1::QueryResponse rest;
@@ -80,7 +78,7 @@ grpc::ByteBuffer Page(rocksdb::DB* db, const std::string& from, const std::strin
   if (!last.empty()) *rest.mutable_last_evaluated_key() = ItemOf(last);
   rest.AppendToString(&answer);
   bytes_before = std::max(bytes_before, answer.size());
-  return daemon::TakeBytes(std::move(answer));
+  return answer;
 }
 
 std::optional<FloorRow> RowOf(const api::v1::Item& item) {
@@ -111,16 +109,19 @@ std::optional<std::vector<FloorRow>> RowsOfBatch(std::string_view request) {
   return rows;
 }
 
-grpc::ByteBuffer AnswerGet(rocksdb::DB* db, std::string_view request) {
+std::string AnswerGet(rocksdb::DB* db, std::string_view request) {
   api::v1::GetItemRequest get;
   if (!get.ParseFromArray(request.data(), static_cast<int>(request.size()))) return {};
   const std::optional<std::string> key = KeyOf(get.key());
   rocksdb::PinnableSlice value;
-  if (!key.has_value() || !db->Get({}, db->DefaultColumnFamily(), *key, &value).ok()) return daemon::TakeBytes({});
-  return daemon::FieldAndRest(api::v1::GetItemResponse::kItemFieldNumber, value.ToStringView(), {});
+  if (!key.has_value() || !db->Get({}, db->DefaultColumnFamily(), *key, &value).ok()) return {};
+  std::string answer;
+  answer.reserve(1 + kLengthBytesMax + value.size());
+  AppendItem(api::v1::GetItemResponse::kItemFieldNumber, value.ToStringView(), &answer);
+  return answer;
 }
 
-grpc::ByteBuffer AnswerQuery(rocksdb::DB* db, std::string_view request) {
+std::string AnswerQuery(rocksdb::DB* db, std::string_view request) {
   api::v1::QueryRequest query;
   if (!query.ParseFromArray(request.data(), static_cast<int>(request.size()))) return {};
   const auto pk = query.expression_attribute_values().find(":p");
@@ -129,7 +130,7 @@ grpc::ByteBuffer AnswerQuery(rocksdb::DB* db, std::string_view request) {
   return Page(db, KeyOf(partition, 0), partition + '\x01', /*from_is_read=*/true, query.limit());
 }
 
-grpc::ByteBuffer AnswerScan(rocksdb::DB* db, std::string_view request) {
+std::string AnswerScan(rocksdb::DB* db, std::string_view request) {
   api::v1::ScanRequest scan;
   if (!scan.ParseFromArray(request.data(), static_cast<int>(request.size()))) return {};
   const std::optional<std::string> from = KeyOf(scan.exclusive_start_key());

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_BENCH_FLOOR_ROWS_H_
 #define ARMATURE_TESTS_BENCH_FLOOR_ROWS_H_
 
-// Rows of grpc_floor that are read again. A row is an item as it stands in a message, so that an answer takes one copy
+// Rows of a floor that are read again. A row is an item as it stands in a message, so that an answer takes one copy
 // of each row and nothing else. Requests are parsed as messages.
 
 #include <cstdint>
@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "armature/api/v1/types.pb.h"
-#include "grpcpp/support/byte_buffer.h"
 #include "rocksdb/db.h"
 
 namespace armature::bench {
@@ -29,9 +28,9 @@ std::optional<std::vector<FloorRow>> RowsOfBatch(std::string_view request);
 
 // Answers to requests of armature-bench's workloads get, query and scan: the row, or rows from a place on, at most as
 // many as the limit. An unreadable request has an empty answer.
-grpc::ByteBuffer AnswerGet(rocksdb::DB* db, std::string_view request);
-grpc::ByteBuffer AnswerQuery(rocksdb::DB* db, std::string_view request);
-grpc::ByteBuffer AnswerScan(rocksdb::DB* db, std::string_view request);
+std::string AnswerGet(rocksdb::DB* db, std::string_view request);
+std::string AnswerQuery(rocksdb::DB* db, std::string_view request);
+std::string AnswerScan(rocksdb::DB* db, std::string_view request);
 
 }  // namespace armature::bench
 

@@ -13,7 +13,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "support"))
 from armature_daemon import Daemon  # noqa: E402
-from grpc_floor import Floor  # noqa: E402
+from floor_process import Floor  # noqa: E402
 from raw_grpc_client import field, text_item  # noqa: E402
 
 ROWS = 5000
@@ -79,7 +79,8 @@ def main():
     parser.add_argument("--bench", required=True, help="overload_bench")
     parser.add_argument("--workloads", default="get,put,scan")
     parser.add_argument("--fronts", default="http,grpc")
-    parser.add_argument("--floor", help="grpc_floor: its puts and gets (of no row) before those of the daemon, in turns")
+    parser.add_argument("--floor", action="append", default=[],
+                        help="h2_floor or grpc_floor, may be repeated: its puts and gets (of no row) before those of the daemon, in turns")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--times", type=float, default=20)
@@ -94,11 +95,11 @@ def main():
     results = {}
     for name in [name for name in arguments.workloads.split(",") for _ in range(arguments.rounds)]:
         for front in arguments.fronts.split(","):
-            if arguments.floor and front == "grpc" and name != "scan":
+            for program in arguments.floor if front == "grpc" and name != "scan" else []:
                 flags = ["--reads"] if name == "get" else []
                 with tempfile.TemporaryDirectory() as directory, \
-                        Floor(arguments.floor, f"{directory}/floor", *flags, preexec_fn=pin) as floor:
-                    title = f"{name}, floor over gRPC"
+                        Floor(program, f"{directory}/floor", *flags, preexec_fn=pin) as floor:
+                    title = f"{name}, {os.path.basename(program)}"
                     print(f"{title}:", flush=True)
                     results.setdefault(title, []).append(
                         run(arguments, floor.grpc, floor.process.pid, name, front, generator))

@@ -121,15 +121,19 @@ class OpenCallsTest(unittest.TestCase):
             self.assertEqual(kind, SETTINGS)
             self.assertEqual(dict(struct.iter_unpack(">HI", payload))[max_concurrent_streams], 100)
 
-    def test_a_client_that_ignores_it_has_no_more_than_400(self):
+    def test_a_client_that_ignores_it_has_no_more(self):
+        refused_stream = 7
         with ServingDaemon() as daemon, contextlib.ExitStack() as stack:
             for method in (ITEMS + "GetItem", ITEMS + "Pipeline", "/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"):
                 client = stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc)))
-                before = daemon.metric('armature_grpc_calls_ended_total{reason="surplus"}')
                 # Nothing is read meanwhile, so the settings are not acknowledged.
                 client.socket.sendall(b"".join(client.headers(method)[0] for _ in range(800)))
-                self.assertTrue(wait_until(
-                    lambda begun=before: daemon.metric('armature_grpc_calls_ended_total{reason="surplus"}') - begun == 400), method)
+                refused = 0
+                while refused < 700:
+                    kind, _, _, payload = client.read_frame()
+                    if kind == RST_STREAM:
+                        self.assertEqual(struct.unpack(">I", payload)[0], refused_stream)
+                        refused += 1
                 self.assertTrue(daemon.serves())
             client = stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc)))
             frames, stream = client.call_frames(ITEMS + "GetItem", field(1, b"Items") + field(2, text_item(id="none")))
@@ -311,15 +315,7 @@ class Floods(unittest.TestCase):
             self.assertLess(cpu_seconds(daemon) - begun, self.CPU_S_MAX)
 
     def check_broken_off(self, frames_of):
-        """Sends until the daemon ends the connection, reading the answers; then tries to connect."""
-        def is_accepted(source):
-            with socket.create_connection(daemon.grpc.rsplit(":", 1), WAIT_S, (source, 0)) as made:
-                # The settings of a server for a client that speaks HTTP/2, or the end of the connection.
-                with contextlib.suppress(OSError):
-                    made.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-                    return made.recv(1) != b""
-            return False
-
+        """Sends until the daemon ends the connection, reading the answers."""
         def drain(client):
             with contextlib.suppress(OSError):
                 while client.socket.recv(1 << 16):
@@ -336,10 +332,10 @@ class Floods(unittest.TestCase):
                 while time.monotonic() < deadline:
                     client.socket.sendall(frames_of(client))
             reader.join()
-            self.assertFalse(is_accepted("127.0.0.1"))
-            self.assertTrue(is_accepted("127.0.0.2"))
+            self.assertEqual(daemon.metric('armature_grpc_connections_broken_total{reason="flooding"}'), 1)
             self.assertTrue(daemon.serves(), "connections of the same network that do no harm go on")
-            self.assertTrue(wait_until(lambda: is_accepted("127.0.0.1")))
+            with contextlib.closing(RawGrpcClient(daemon.grpc)) as another:
+                self.assertTrue(another.call(ITEMS + "GetItem", field(1, b"Items") + field(2, text_item(id="a"))))
 
     def test_pings_without_end_are_broken_off(self):
         self.check_broken_off(lambda client: client.frame(PING, 0, 0, bytes(8)) * 1000)
@@ -356,8 +352,6 @@ class Floods(unittest.TestCase):
             return frames
         self.check_broken_off(resets)
 
-    @unittest.skip("gRPC gathers the headers of a call before the daemon hears of the call: its HTTP/2 has no bound for them "
-                   "that holds in time. In a third of the tries the daemon ends, or takes 3.5 GB.")
     def test_headers_without_end_are_broken_off(self):
         headers, continuation, frames = 1, 9, 50_000
         with ServingDaemon("--request_memory_mb=64") as daemon, contextlib.ExitStack() as stack:
@@ -374,43 +368,22 @@ class Floods(unittest.TestCase):
             self.assertLess(daemon.peak_mb() - before_mb, 64 + SLACK_MB)
             self.assertTrue(daemon.serves())
 
-    def check_short_floods_are_found(self, connect, linger_s, reads):
-        """Floods by connections that end at once. `connect`: makes a connection to an address."""
-        def is_barred():
-            with contextlib.suppress(OSError), contextlib.closing(RawGrpcClient(daemon.grpc, connect=connect)) as client:
-                if linger_s is not None:
-                    client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, linger_s))
-                client.socket.sendall(client.frame(PING, 0, 0, bytes(8)) * 10_000)
-                if reads:
-                    client.read_frame()
-            return daemon.metric('armature_connections_refused_total{reason="barred"}') > 0
-
+    def test_floods_of_short_connections_are_broken_off_one_by_one(self):
         with ServingDaemon() as daemon:
-            self.assertTrue(wait_until(is_barred))
-            self.assertGreater(daemon.metric('armature_grpc_connections_broken_total{reason="flooding"}'), 0)
-            self.assertTrue(daemon.serves())
-
-    def test_floods_of_short_connections_are_found(self):
-        def from_one_port(address):
-            host, port = address.rsplit(":", 1)
-            made = socket.socket()
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind(("127.0.0.1", source))
-            made.connect((host, int(port)))
-            return made
-
-        with socket.socket() as reserved:
-            reserved.bind(("127.0.0.1", 0))
-            source = reserved.getsockname()[1]
-        for reads in (True, False):
             for linger_s in (None, 0):
-                with self.subTest(reads=reads, linger_s=linger_s):
-                    self.check_short_floods_are_found(None, linger_s, reads)
-        with self.subTest("from one port"):
-            self.check_short_floods_are_found(from_one_port, 0, True)
+                for reads in (True, False):
+                    for _ in range(20):
+                        with contextlib.suppress(OSError), contextlib.closing(RawGrpcClient(daemon.grpc)) as client:
+                            if linger_s is not None:
+                                client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, linger_s))
+                            client.socket.sendall(client.frame(PING, 0, 0, bytes(8)) * 10_000)
+                            if reads:
+                                client.read_frame()
+                    self.assertTrue(daemon.serves())
+            self.assertGreater(daemon.metric('armature_grpc_connections_broken_total{reason="flooding"}'), 20)
 
     def test_the_end_of_a_connection_concerns_no_other_one(self):
-        """Descriptors of ended connections are used again while gRPC has yet to close theirs."""
+        """Descriptors of ended connections are used again at once."""
         with ServingDaemon() as daemon, contextlib.ExitStack() as stack:
             before = daemon.metric("armature_grpc_connections")
             clients = []
@@ -427,38 +400,36 @@ class Floods(unittest.TestCase):
             self.assertTrue(wait_until(lambda: daemon.metric("armature_grpc_connections") == before + len(clients)))
 
     def check_goes_on(self, daemon, clients):
-        """Calls for some looks of the guard."""
+        """Calls for a while."""
         end = time.monotonic() + 1
         while time.monotonic() < end:
             for client in clients:
                 self.assertTrue(client.call(ITEMS + "GetItem", field(1, b"Items") + field(2, text_item(id="a"))))
         self.assertEqual(daemon.metric('armature_grpc_connections_broken_total{reason="flooding"}'), 0)
 
-    def send_all_but_the_end(self, daemon, size):
-        """Calls of several kinds on a connection each: the client, and the stream."""
-        for method in (ITEMS + "PutItem", ITEMS + "Pipeline", "/grpc.health.v1.Health/Check",
-                       "/armature.admin.v1.AdminService/ExportTable", "/armature.api.v1.StreamService/Watch"):
-            client = RawGrpcClient(daemon.grpc)
-            self.assertEqual(client.send_unfinished(method, 1, size, stall_s=WAIT_S), size + 4)
-            client.socket.settimeout(WAIT_S)
-            yield client, client.next_stream - 2
+    METHODS = (ITEMS + "PutItem", ITEMS + "Pipeline", "/grpc.health.v1.Health/Check",
+               "/armature.admin.v1.AdminService/ExportTable", "/armature.api.v1.StreamService/Watch")
 
     def test_a_request_that_is_too_large_costs_nothing_but_itself(self):
         with ServingDaemon() as daemon, contextlib.ExitStack() as stack:
             clients = []
-            for client, stream in self.send_all_but_the_end(daemon, 17 << 20):
-                clients.append(stack.enter_context(contextlib.closing(client)))
-                client.socket.sendall(client.frame(DATA, END_STREAM, stream, b"x"))
-                end = client.end_of(stream)
-                self.assertIn(b"Received message larger than max (17825792 vs. 16842752)", end)
+            for method in self.METHODS:
+                client = stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc)))
+                clients.append(client)
+                head, stream = client.headers(method)
+                client.socket.sendall(head + client.frame(DATA, 0, stream, struct.pack(">BI", 0, 17 << 20) + bytes(1000)))
+                self.assertIsNotNone(client.end_of(stream))
             self.check_goes_on(daemon, clients)
 
     def test_a_request_that_its_client_gives_up_costs_nothing_but_itself(self):
         with ServingDaemon() as daemon, contextlib.ExitStack() as stack:
             clients = []
-            for client, stream in self.send_all_but_the_end(daemon, 10 << 20):
-                clients.append(stack.enter_context(contextlib.closing(client)))
-                client.socket.sendall(client.frame(RST_STREAM, 0, stream, CANCEL))
+            for method in self.METHODS:
+                client = stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc)))
+                clients.append(client)
+                self.assertEqual(client.send_unfinished(method, 1, 10 << 20), (10 << 20) + 4)
+                client.socket.settimeout(WAIT_S)
+                client.socket.sendall(client.frame(RST_STREAM, 0, client.next_stream - 2, CANCEL))
             self.check_goes_on(daemon, clients)
 
     def test_requests_without_pause_are_no_flood(self):

@@ -119,7 +119,7 @@ std::vector<std::string> Lines(const std::string& text) {
   // Removes the parts that differ between runs.
   for (std::string& line : lines) {
     line = line.substr(line.find("\"principal\""));
-    const size_t peer = line.find("\"peer\":\"ipv4:127.0.0.1:");
+    const size_t peer = line.find("\"peer\":\"127.0.0.1:");
     if (peer != std::string::npos) line.erase(peer, line.find("\"operation\"") - peer);
   }
   return lines;

@@ -63,36 +63,46 @@ class PlainTest(unittest.TestCase):
         answer = connection.getresponse()
         return answer.status, answer.getheader("Content-Type"), answer.read().decode()
 
-    def test_http_at_the_grpc_port(self):
-        way = f"This port speaks gRPC. The HTTP API is at http://{self.daemon.http}."
-        self.assertEqual(self.request(self.daemon.grpc, "GET"), (400, "text/plain", way + "\n"))
-        self.assertEqual(self.request(self.daemon.grpc, "POST", body="x" * 1_000_000), (400, "text/plain", way + "\n"))
-        status, media_type, body = self.request(
-            self.daemon.grpc, "POST", body="{}", X_Amz_Target="DynamoDB_20120810.ListTables",
-            Content_Type="application/x-amz-json-1.0")
-        self.assertEqual((status, media_type), (400, "application/x-amz-json-1.0"))
-        self.assertEqual(json.loads(body)["message"], way)
-        self.assertIn(way.encode(), exchange(self.daemon.grpc, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", pieces=8))
+    def test_http_at_the_grpc_port_is_served(self):
+        self.assertEqual(self.request(self.daemon.grpc, "GET"), (200, "text/plain", f"healthy: {self.daemon.grpc} "))
+        sdk = {"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0"}
+        status, media_type, body = self.request(self.daemon.grpc, "POST", body="{}", **sdk)
+        self.assertEqual((status, media_type, json.loads(body)), (200, "application/x-amz-json-1.0", {"TableNames": []}))
+        self.assertIn(b"healthy", exchange(
+            self.daemon.grpc, b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", pieces=8))
 
-    def test_grpc_at_ports_of_http(self):
-        for address, own in ((self.daemon.http, "HTTP/1.1"),
-                             (self.daemon.metrics, "HTTP/1.1, for metrics and health checks")):
-            with grpc.insecure_channel(address) as channel:
-                self.assertEqual(call(channel), (grpc.StatusCode.UNIMPLEMENTED,
-                                                 f"This port speaks {own}. gRPC is at {self.daemon.grpc}."))
-                # And again: the channel connects anew.
-                self.assertEqual(call(channel)[0], grpc.StatusCode.UNIMPLEMENTED)
+    def test_grpc_at_the_port_of_http_is_served(self):
+        with grpc.insecure_channel(self.daemon.http) as channel:
+            self.assertEqual(call(channel), (grpc.StatusCode.OK, ""))
 
-    def test_http2_frames_in_any_pieces_and_of_any_kind(self):
+    def test_grpc_at_the_port_for_operators(self):
+        with grpc.insecure_channel(self.daemon.metrics) as channel:
+            self.assertEqual(call(channel), (
+                grpc.StatusCode.UNIMPLEMENTED,
+                f"This port speaks HTTP/1.1, for metrics and health checks. gRPC is at {self.daemon.grpc}."))
+            self.assertEqual(call(channel)[0], grpc.StatusCode.UNIMPLEMENTED)
+
+    def test_the_first_bytes_in_any_pieces(self):
         settings = b"\0\0\0\4\0\0\0\0\0"
-        ping = b"\0\0\x08\6\0\0\0\0\0" + b"x" * 8
-        headers = b"\0\0\1\1\5\0\0\0\1" + b"\x82"
-        for pieces in (1, 3, 40):
-            answer = exchange(self.daemon.http, PREFACE + settings + ping + headers, pieces)
-            self.assertTrue(answer.startswith(settings), answer)
-            self.assertEqual(answer.count(b"This port speaks HTTP/1.1."), 2, "in the trailers and in the farewell")
-        # A frame that is longer than permitted ends the connection.
-        self.assertEqual(exchange(self.daemon.http, PREFACE + b"\0\x40\1\4\0\0\0\0\0"), settings)
+        goaway = b"\0\0\x08\7\0\0\0\0\0" + b"\0" * 8
+        # GET / http, host: localhost
+        headers = b"\0\0\x13\1\5\0\0\0\1" + b"\x82\x84\x86" + b"\0\4host\x09localhost"
+        for address in (self.daemon.http, self.daemon.grpc):
+            for pieces in (1, 3, 40):
+                answer = exchange(address, PREFACE + settings + headers + goaway, pieces)
+                self.assertIn(b"healthy", answer)
+
+    def test_one_of_them_may_be_off(self):
+        with Daemon(ARGS.armatured, "--http_listen=off") as daemon:
+            way = "This port speaks gRPC. The HTTP API is off; --http_listen turns it on."
+            self.assertEqual(self.request(daemon.grpc, "GET"), (400, "text/plain", way + "\n"))
+            status, media_type, body = self.request(daemon.grpc, "POST", body="{}",
+                                                    X_Amz_Target="DynamoDB_20120810.ListTables")
+            self.assertEqual((status, media_type), (400, "application/x-amz-json-1.0"))
+            self.assertEqual(json.loads(body)["message"], way)
+        with Daemon(ARGS.armatured, "--grpc_listen=off") as daemon, grpc.insecure_channel(daemon.http) as channel:
+            self.assertEqual(call(channel), (grpc.StatusCode.UNIMPLEMENTED,
+                                             "This port speaks HTTP/1.1. gRPC is off; --grpc_listen turns it on."))
 
     def test_tls_at_ports_without_it(self):
         context = ssl.create_default_context()
@@ -100,7 +110,7 @@ class PlainTest(unittest.TestCase):
             with self.assertRaises(ssl.SSLError) as caught, socket.create_connection(split(address), timeout=WAIT_S) as raw:
                 context.wrap_socket(raw, server_hostname="localhost")
             self.assertIn("alert", str(caught.exception).lower())
-        self.assertIn("This port speaks HTTP/1.1, without TLS.", self.daemon.log())
+        self.assertIn("This port speaks gRPC and HTTP, without TLS.", self.daemon.log())
 
     def test_browsers_see_a_page(self):
         browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -110,7 +120,7 @@ class PlainTest(unittest.TestCase):
             self.assertIn("X-Amz-Target", body)
             self.assertIn(f"gRPC is at {self.daemon.grpc}.", body)
         self.assertEqual(self.request(self.daemon.http, "GET", "/")[2], f"healthy: {self.daemon.http} ")
-        self.assertIn("This port speaks gRPC.", self.request(self.daemon.grpc, "GET", **browser)[2])
+        self.assertIn(f"gRPC is at {self.daemon.grpc}.", self.request(self.daemon.grpc, "GET", **browser)[2])
 
     def test_wrong_content_types(self):
         documented = "<UnknownOperationException/>\n"
@@ -152,23 +162,18 @@ class TlsTest(unittest.TestCase):
 
     def test_plain_http(self):
         request = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
-        self.assertIn(b"This port speaks HTTP/1.1 over TLS: the URL begins with https.", exchange(self.daemon.http, request))
-        self.assertIn(f"This port speaks gRPC over TLS. The HTTP API is at https://{self.daemon.http}.".encode(),
-                      exchange(self.daemon.grpc, request))
+        for address in (self.daemon.http, self.daemon.grpc):
+            self.assertIn(b"This port speaks gRPC and HTTP over TLS: the URL begins with https.", exchange(address, request))
 
     def test_grpc_without_tls(self):
-        for address, own in ((self.daemon.http, "This port speaks HTTP/1.1 over TLS. "
-                              f"gRPC is at {self.daemon.grpc} with TLS."),
-                             (self.daemon.grpc, "This port speaks gRPC over TLS.")):
+        for address in (self.daemon.http, self.daemon.grpc):
             with grpc.insecure_channel(address) as channel:
-                self.assertEqual(call(channel), (grpc.StatusCode.UNIMPLEMENTED, own))
+                self.assertEqual(call(channel), (grpc.StatusCode.UNIMPLEMENTED, "This port speaks gRPC and HTTP over TLS."))
 
-    def test_grpc_with_tls_at_the_port_of_http(self):
-        with grpc.secure_channel(self.daemon.http, self.credentials()) as channel:
-            self.assertEqual(call(channel), (grpc.StatusCode.UNIMPLEMENTED, "This port speaks HTTP/1.1 over TLS. "
-                                             f"gRPC is at {self.daemon.grpc} with TLS."))
-        with grpc.secure_channel(self.daemon.grpc, self.credentials()) as channel:
-            self.assertEqual(call(channel)[0], grpc.StatusCode.OK)
+    def test_grpc_with_tls_at_both_ports(self):
+        for address in (self.daemon.http, self.daemon.grpc):
+            with grpc.secure_channel(address, self.credentials()) as channel:
+                self.assertEqual(call(channel)[0], grpc.StatusCode.OK)
 
     def test_http_with_tls_keeps_http_1_1(self):
         context = ssl.create_default_context(cafile=self.certificate)

@@ -1,10 +1,12 @@
 #include "tests/support/raw_http_client.h"
 
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +21,7 @@ namespace armature::test {
 namespace {
 
 constexpr int kPatienceMs = 30'000;
+constexpr std::string_view kUnixPrefix = "unix:";
 
 [[noreturn]] void Fail(const std::string& what) { throw std::runtime_error("raw client: " + what); }
 
@@ -31,7 +34,21 @@ void WaitFor(int socket, short events) {
   if (ready == 0) Fail("nothing happens");
 }
 
+int ConnectToFile(const std::string& path) {
+  sockaddr_un to = {};
+  to.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(to.sun_path)) Fail("a path too long for a socket: " + path);
+  path.copy(to.sun_path, path.size());
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) Fail(std::strerror(errno));
+  if (connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0) return fd;
+  const std::string why = std::strerror(errno);
+  close(fd);
+  Fail("cannot connect to " + path + ": " + why);
+}
+
 int Connect(const std::string& address, int receive_buffer) {
+  if (address.starts_with(kUnixPrefix)) return ConnectToFile(address.substr(kUnixPrefix.size()));
   const size_t colon = address.rfind(':');
   const auto port = htons(static_cast<uint16_t>(std::stoi(address.substr(colon + 1))));
   const bool v6 = address.front() == '[';
@@ -156,6 +173,15 @@ std::string RawHttpClient::ReadToEnd() {
   while (Fill()) {
   }
   return std::exchange(read_, {});
+}
+
+bool HasV6Address(const std::string& name) {
+  addrinfo hints = {};
+  hints.ai_family = AF_INET6;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return false;
+  freeaddrinfo(found);
+  return true;
 }
 
 std::string Post(std::string_view body, std::string_view headers) {

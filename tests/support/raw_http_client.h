@@ -26,8 +26,8 @@ RawResponse ParseResponse(std::string_view bytes);
 // Thread-safety: thread-compatible.
 class RawHttpClient {
  public:
-  // `address`: "127.0.0.1:PORT" or "[::1]:PORT". `receive_buffer`: size of the system's receive buffer, 0 for the
-  // default.
+  // `address`: "127.0.0.1:PORT", "[::1]:PORT" or "unix:PATH". `receive_buffer`: size of the system's receive buffer of
+  // a TCP connection, 0 for the default.
   explicit RawHttpClient(const std::string& address, int receive_buffer = 0);
   ~RawHttpClient();
   RawHttpClient(const RawHttpClient&) = delete;
@@ -55,6 +55,9 @@ class RawHttpClient {
   int socket_ = -1;
   std::string read_;
 };
+
+// True if the system knows an IPv6 address of this name.
+bool HasV6Address(const std::string& name);
 
 // A "POST / HTTP/1.1" request with Host and Content-Length. `headers`: complete lines.
 std::string Post(std::string_view body, std::string_view headers = "");

@@ -37,8 +37,12 @@ std::string PemOf(X509* certificate) {
   return Pem([certificate](BIO* bio) { return PEM_write_bio_X509(bio, certificate); });
 }
 
-std::string PemOf(EVP_PKEY* key) {
-  return Pem([key](BIO* bio) { return PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr); });
+std::string PemOf(EVP_PKEY* key, const std::string& password) {
+  const EVP_CIPHER* const cipher = password.empty() ? nullptr : EVP_aes_256_cbc();
+  const auto* const text = password.empty() ? nullptr : reinterpret_cast<const unsigned char*>(password.data());
+  return Pem([&](BIO* bio) {
+    return PEM_write_bio_PrivateKey(bio, key, cipher, text, static_cast<int>(password.size()), nullptr, nullptr);
+  });
 }
 
 void AddExtension(X509* certificate, X509* issuer, int nid, const std::string& value) {
@@ -91,7 +95,8 @@ TestAuthority::TestAuthority(const std::string& name) : impl_(std::make_unique<I
 TestAuthority::~TestAuthority() = default;
 
 CertificateAndKey TestAuthority::Issue(const std::string& common_name,
-                                       const std::vector<std::string>& alternative_names) const {
+                                       const std::vector<std::string>& alternative_names,
+                                       const std::string& password) const {
   const Owned<EVP_PKEY> key = NewKey();
   const Owned<X509> certificate = Blank(common_name, key.get());
   X509_set_issuer_name(certificate.get(), X509_get_subject_name(impl_->certificate.get()));
@@ -101,7 +106,7 @@ CertificateAndKey TestAuthority::Issue(const std::string& common_name,
     AddExtension(certificate.get(), impl_->certificate.get(), NID_subject_alt_name, names);
   }
   Require(X509_sign(certificate.get(), impl_->key.get(), EVP_sha256()) != 0, "sign");
-  return {PemOf(certificate.get()), PemOf(key.get())};
+  return {PemOf(certificate.get()), PemOf(key.get(), password)};
 }
 
 }  // namespace armature::test

@@ -22,7 +22,9 @@ class TestAuthority {
 
   const std::string& certificate_pem() const { return certificate_pem_; }
   // `alternative_names` in OpenSSL's form: "DNS:app.example.org", "IP:127.0.0.1", "URI:spiffe://example.org/app".
-  CertificateAndKey Issue(const std::string& common_name, const std::vector<std::string>& alternative_names) const;
+  // `password`: encrypts the key.
+  CertificateAndKey Issue(const std::string& common_name, const std::vector<std::string>& alternative_names,
+                          const std::string& password = "") const;
 
  private:
   struct Impl;

@@ -39,6 +39,7 @@ README_FOLDERS = (
     "daemon/message_json",
     "daemon/metrics",
     "daemon/net",
+    "daemon/rpc",
     "daemon/telemetry",
     "client",
     "client/python",

@@ -41,6 +41,7 @@ LAYER_OF_FOLDER = (
     ("daemon/http/http_message.h", "auth"),
     ("daemon/http", "http"),
     ("daemon/net", "net"),
+    ("daemon/rpc", "rpc"),
     ("daemon/api", "api"),
     ("daemon/json", "json"),
     ("daemon/item_files", "item_files"),
@@ -75,7 +76,8 @@ BANNED = (
     (
         re.compile(r"#include <rocksdb/|#include \"rocksdb/"),
         ("storage/store", "storage/rados", "tests/unit/store", "tests/rados", "tests/bench/rocksdb_floor.cc",
-         "tests/bench/memtable_bench.cc", "tests/bench/grpc_floor.cc", "tests/bench/floor_rows.h", "tests/bench/floor_rows.cc"),
+         "tests/bench/memtable_bench.cc", "tests/bench/floor_database.h", "tests/bench/floor_database.cc",
+         "tests/bench/floor_methods.h", "tests/bench/floor_methods.cc", "tests/bench/floor_rows.h", "tests/bench/floor_rows.cc"),
         "RocksDB stays in storage/store and in volumes",
     ),
     (

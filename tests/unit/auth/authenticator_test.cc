@@ -20,7 +20,7 @@ namespace armature::daemon::authenticator_test {
 
 constexpr char kPlainSecret[] = "plain-secret-0123";
 constexpr char kHashedSecret[] = "hashed-secret-012";
-constexpr char kPeer[] = "ipv4:192.0.2.1:999";
+constexpr char kPeer[] = "192.0.2.1:999";
 
 // A cheap hash of "hashed-secret-012", so that tests are fast.
 std::string CheapHash();
@@ -216,7 +216,7 @@ TEST_F(AuthenticatorTest, ThoseWhoFailTooOftenWaitForTheirRefusal) {
   EXPECT_EQ(CallWith(Basic("AKPLAIN", kPlainSecret)), "AKPLAIN") << "the right secret is not slowed";
   EXPECT_EQ(CallWith(Basic("AKHASHED", kHashedSecret)), "ThrottlingException") << "but it is not computed";
   const std::string hashed = Basic("AKHASHED", kHashedSecret);
-  EXPECT_EQ(Call({.authorization = hashed, .certificate_names = {}, .peer = "ipv4:192.0.2.2:1"}), "AKHASHED");
+  EXPECT_EQ(Call({.authorization = hashed, .certificate_names = {}, .peer = "192.0.2.2:1"}), "AKHASHED");
   EXPECT_EQ(CallWith(hashed), "AKHASHED") << "once it is known, nothing is computed";
   EXPECT_EQ(authenticator_->count(AuthFailure::kOverloaded), 1u);
 }

@@ -43,17 +43,14 @@ TEST(FailureLimiter, BeyondSoManyAddressesNewOnesShare) {
 TEST(FailureLimiter, PeersAreReducedToAddresses) {
   const std::pair<std::string_view, std::string_view> kCases[] = {
       {"127.0.0.1:80", "127.0.0.1"},
-      {"ipv4:127.0.0.1:80", "127.0.0.1"},
       {"[2001:db8:1:2:3:4:5:6]:80", "2001:db8:1:2::/64"},
-      {"ipv6:[2001:db8:1:2:9::]:80", "2001:db8:1:2::/64"},
-      {"ipv6:%5B2001:db8:1:2:3:4:5:6%5D:80", "2001:db8:1:2::/64"},
-      {"ipv6:[fe80::1%25eth0]:80", "fe80::/64"},
-      {"ipv6:[::1]:80", "::/64"},
+      {"[2001:db8:1:2:9::]:80", "2001:db8:1:2::/64"},
+      {"[fe80::1%eth0]:80", "fe80::/64"},
+      {"[::1]:80", "::/64"},
       {"[::ffff:192.0.2.1]:80", "192.0.2.1"},
-      {"ipv6:%5B::ffff:192.0.2.1%5D:80", "192.0.2.1"},
-      {"ipv6:nonsense", "nonsense"},
-      {"unix:", "unix"},
-      {"unix:/run/armature.sock", "unix"},
+      {"[nonsense", "nonsense"},
+      {"[", ""},
+      {"unix", "unix"},
       {"", ""},
   };
   for (const auto& [peer, address] : kCases) EXPECT_EQ(AddressOf(peer), address) << peer;

@@ -36,6 +36,21 @@ TEST(Config, ValidFlagsBecomeOptions) {
   EXPECT_EQ(config->request_memory_bytes, size_t{512} << 20);
 }
 
+TEST(Config, OnePortStandsForBoth) {
+  RawConfig raw = Valid();
+  raw.grpc_listen = kGrpcListen;
+  raw.http_listen = kHttpListen;
+  absl::StatusOr<Config> config = MakeConfig(raw);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_FALSE(config->is_one_port);
+  raw.listen = "127.0.0.1:0";
+  config = MakeConfig(raw);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_TRUE(config->is_one_port);
+  EXPECT_EQ(config->grpc_listen, "127.0.0.1:0");
+  EXPECT_EQ(config->http_listen, "127.0.0.1:0");
+}
+
 TEST(Config, PoolsAreSizedFromTheProcessors) {
   struct Case {
     size_t processors;
@@ -187,6 +202,14 @@ constexpr FlagCase kRefused[] = {
      "must be a directory; name a volume in RADOS with --store"},
     {[](RawConfig* c) { c->store = "rados://pool/space"; }, "--store=rados://pool/space",
      "must not be given together with --data_dir: the database is in one of them"},
+    {[](RawConfig* c) { c->listen = "127.0.0.1:1"; }, "--listen=127.0.0.1:1",
+     "stands for --grpc_listen and --http_listen: give it alone"},
+    {[](RawConfig* c) {
+       c->grpc_listen = kGrpcListen;
+       c->http_listen = kHttpListen;
+       c->listen = "unix:/run/a";
+     },
+     "--listen=unix:/run/a", "must be HOST:PORT or [IPV6]:PORT; port 0 picks a free one"},
     {[](RawConfig* c) { c->grpc_listen = ""; }, "--grpc_listen=", kAddressForms},
     {[](RawConfig* c) { c->grpc_listen = "127.0.0.1"; }, "--grpc_listen=127.0.0.1", kAddressForms},
     {[](RawConfig* c) { c->grpc_listen = ":80"; }, "--grpc_listen=:80", kAddressForms},

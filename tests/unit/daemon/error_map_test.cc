@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "armature/api/v1/errors.pb.h"
+#include "gmock/gmock.h"
 #include "google/rpc/error_details.pb.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
@@ -17,11 +18,14 @@
 
 namespace armature::daemon::error_map_test {
 
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
 // A detail of the type, as stock helpers unpack it.
 template <class Detail>
-std::optional<Detail> StandardDetail(const grpc::Status& status) {
+std::optional<Detail> StandardDetail(const RpcStatus& status) {
   api::v1::RpcStatus rpc;
-  EXPECT_TRUE(rpc.ParseFromString(status.error_details()));
+  EXPECT_TRUE(rpc.ParseFromString(status.details));
   for (const google::protobuf::Any& any : rpc.details()) {
     if (Detail detail; any.UnpackTo(&detail)) return detail;
   }
@@ -30,16 +34,16 @@ std::optional<Detail> StandardDetail(const grpc::Status& status) {
 
 // The advised pause in milliseconds; 0: none.
 int64_t RetryMs(const absl::Status& error) {
-  const auto info = StandardDetail<google::rpc::RetryInfo>(ToGrpcStatus(error));
+  const auto info = StandardDetail<google::rpc::RetryInfo>(ToRpcStatus(error));
   if (!info.has_value()) return 0;
   return info->retry_delay().seconds() * 1000 + info->retry_delay().nanos() / 1'000'000;
 }
 
-api::v1::ErrorDetail DetailOf(const grpc::Status& status) {
+api::v1::ErrorDetail DetailOf(const RpcStatus& status) {
   api::v1::RpcStatus rpc;
-  EXPECT_TRUE(rpc.ParseFromString(status.error_details()));
-  EXPECT_EQ(rpc.code(), static_cast<int>(status.error_code()));
-  EXPECT_EQ(rpc.message(), status.error_message());
+  EXPECT_TRUE(rpc.ParseFromString(status.details));
+  EXPECT_EQ(rpc.code(), static_cast<int>(status.code));
+  EXPECT_EQ(rpc.message(), status.message);
   EXPECT_GE(rpc.details_size(), 2);
   api::v1::ErrorDetail detail;
   if (rpc.details_size() > 0) {
@@ -49,51 +53,52 @@ api::v1::ErrorDetail DetailOf(const grpc::Status& status) {
   // As any program reads it.
   EXPECT_EQ(StandardDetail<google::rpc::ErrorInfo>(status).value_or(google::rpc::ErrorInfo()).reason(),
             detail.exception());
+  EXPECT_THAT(status.trailers, ElementsAre(Pair("x-armature-exception", detail.exception())));
   // The status carries the beginning of a long text.
-  EXPECT_EQ(detail.message().substr(0, 500), status.error_message().substr(0, 500));
+  EXPECT_EQ(detail.message().substr(0, 500), status.message.substr(0, 500));
   return detail;
 }
 
 TEST(ErrorMap, EachExceptionHasItsCodeNameAndText) {
   struct ErrorCase {
     absl::Status error;
-    grpc::StatusCode code;
+    RpcCode code;
     std::string_view exception;
     std::string_view message;
   };
   const ErrorCase cases[] = {
-      {ValidationError("m"), grpc::INVALID_ARGUMENT, "ValidationException", "m"},
-      {InvalidParameterError("d"), grpc::INVALID_ARGUMENT, "ValidationException",
+      {ValidationError("m"), RpcCode::kInvalidArgument, "ValidationException", "m"},
+      {InvalidParameterError("d"), RpcCode::kInvalidArgument, "ValidationException",
        "One or more parameter values were invalid: d"},
-      {SerializationError("m"), grpc::INVALID_ARGUMENT, "SerializationException", "m"},
-      {ConditionalCheckFailedError(""), grpc::FAILED_PRECONDITION, "ConditionalCheckFailedException",
+      {SerializationError("m"), RpcCode::kInvalidArgument, "SerializationException", "m"},
+      {ConditionalCheckFailedError(""), RpcCode::kFailedPrecondition, "ConditionalCheckFailedException",
        "The conditional request failed"},
-      {ResourceNotFoundError("m"), grpc::NOT_FOUND, "ResourceNotFoundException", "m"},
-      {ResourceInUseError("m"), grpc::FAILED_PRECONDITION, "ResourceInUseException", "m"},
-      {LimitExceededError("m"), grpc::RESOURCE_EXHAUSTED, "LimitExceededException", "m"},
-      {ThrottlingError("m", 40), grpc::RESOURCE_EXHAUSTED, "ThrottlingException", "m"},
-      {ItemCollectionSizeLimitExceededError(), grpc::RESOURCE_EXHAUSTED, "ItemCollectionSizeLimitExceededException",
+      {ResourceNotFoundError("m"), RpcCode::kNotFound, "ResourceNotFoundException", "m"},
+      {ResourceInUseError("m"), RpcCode::kFailedPrecondition, "ResourceInUseException", "m"},
+      {LimitExceededError("m"), RpcCode::kResourceExhausted, "LimitExceededException", "m"},
+      {ThrottlingError("m", 40), RpcCode::kResourceExhausted, "ThrottlingException", "m"},
+      {ItemCollectionSizeLimitExceededError(), RpcCode::kResourceExhausted, "ItemCollectionSizeLimitExceededException",
        "Collection size exceeded."},
-      {UnknownOperationError("m"), grpc::UNIMPLEMENTED, "UnknownOperationException", "m"},
-      {TableNotFoundError("m"), grpc::NOT_FOUND, "TableNotFoundException", "m"},
-      {BackupNotFoundError("m"), grpc::NOT_FOUND, "BackupNotFoundException", "m"},
-      {BackupInUseError("m"), grpc::FAILED_PRECONDITION, "BackupInUseException", "m"},
-      {TableAlreadyExistsError("m"), grpc::ALREADY_EXISTS, "TableAlreadyExistsException", "m"},
-      {ServiceUnavailableError("m"), grpc::UNAVAILABLE, "ServiceUnavailable", "m"},
-      {DeadlineExceededError("m"), grpc::DEADLINE_EXCEEDED, "DeadlineExceeded", "m"},
-      {CancelledError("m"), grpc::CANCELLED, "Cancelled", "m"},
-      {MissingAuthenticationTokenError(), grpc::UNAUTHENTICATED, "MissingAuthenticationTokenException",
+      {UnknownOperationError("m"), RpcCode::kUnimplemented, "UnknownOperationException", "m"},
+      {TableNotFoundError("m"), RpcCode::kNotFound, "TableNotFoundException", "m"},
+      {BackupNotFoundError("m"), RpcCode::kNotFound, "BackupNotFoundException", "m"},
+      {BackupInUseError("m"), RpcCode::kFailedPrecondition, "BackupInUseException", "m"},
+      {TableAlreadyExistsError("m"), RpcCode::kAlreadyExists, "TableAlreadyExistsException", "m"},
+      {ServiceUnavailableError("m"), RpcCode::kUnavailable, "ServiceUnavailable", "m"},
+      {DeadlineExceededError("m"), RpcCode::kDeadlineExceeded, "DeadlineExceeded", "m"},
+      {CancelledError("m"), RpcCode::kCancelled, "Cancelled", "m"},
+      {MissingAuthenticationTokenError(), RpcCode::kUnauthenticated, "MissingAuthenticationTokenException",
        "Request is missing Authentication Token"},
-      {IncompleteSignatureError("m"), grpc::UNAUTHENTICATED, "IncompleteSignatureException", "m"},
-      {InvalidSignatureError("m"), grpc::UNAUTHENTICATED, "InvalidSignatureException", "m"},
-      {UnrecognizedClientError(), grpc::UNAUTHENTICATED, "UnrecognizedClientException",
+      {IncompleteSignatureError("m"), RpcCode::kUnauthenticated, "IncompleteSignatureException", "m"},
+      {InvalidSignatureError("m"), RpcCode::kUnauthenticated, "InvalidSignatureException", "m"},
+      {UnrecognizedClientError(), RpcCode::kUnauthenticated, "UnrecognizedClientException",
        "The security token included in the request is invalid."},
-      {AccessDeniedError("AK", "dynamodb:GetItem", "*"), grpc::PERMISSION_DENIED, "AccessDeniedException",
+      {AccessDeniedError("AK", "dynamodb:GetItem", "*"), RpcCode::kPermissionDenied, "AccessDeniedException",
        "User: AK is not authorized to perform: dynamodb:GetItem on resource: *"},
   };
   for (const ErrorCase& c : cases) {
-    const grpc::Status status = ToGrpcStatus(c.error);
-    EXPECT_EQ(status.error_code(), c.code) << c.exception;
+    const RpcStatus status = ToRpcStatus(c.error);
+    EXPECT_EQ(status.code, c.code) << c.exception;
     const api::v1::ErrorDetail detail = DetailOf(status);
     EXPECT_EQ(detail.exception(), c.exception);
     EXPECT_EQ(detail.message(), c.message);
@@ -105,8 +110,8 @@ TEST(ErrorMap, EachExceptionHasItsCodeNameAndText) {
 TEST(ErrorMap, ThrottlingCarriesItsReasons) {
   for (const absl::Status& error : {ProvisionedThroughputExceededError("m", {"why", "arn"}, 30),
                                     WithThrottlingReason(ThrottlingError("m", 30), {"why", "arn"})}) {
-    const grpc::Status status = ToGrpcStatus(error);
-    EXPECT_EQ(status.error_code(), grpc::RESOURCE_EXHAUSTED);
+    const RpcStatus status = ToRpcStatus(error);
+    EXPECT_EQ(status.code, RpcCode::kResourceExhausted);
     const api::v1::ErrorDetail detail = DetailOf(status);
     ASSERT_EQ(detail.throttling_reasons_size(), 1);
     EXPECT_EQ(detail.throttling_reasons(0).reason(), "why");
@@ -117,51 +122,51 @@ TEST(ErrorMap, ThrottlingCarriesItsReasons) {
 
 TEST(ErrorMap, AFailedConditionCarriesTheItem) {
   const std::string item = codec::Item({{"pk", codec::S("a")}});
-  const api::v1::ErrorDetail detail = DetailOf(ToGrpcStatus(ConditionalCheckFailedError(item)));
+  const api::v1::ErrorDetail detail = DetailOf(ToRpcStatus(ConditionalCheckFailedError(item)));
   ASSERT_TRUE(detail.has_item());
   EXPECT_EQ(detail.item().attributes().at("pk").s(), "a");
 }
 
 // Size of the trailers on the wire: base64 for the details, percent-encoding for the text, and 32 bytes for each of
 // five entries, as HTTP/2 counts.
-size_t TrailerBytes(const grpc::Status& status) {
+size_t TrailerBytes(const RpcStatus& status) {
   size_t text = 0;
-  for (const char c : status.error_message()) text += c >= ' ' && c <= '~' && c != '%' ? 1 : 3;
+  for (const char c : status.message) text += c >= ' ' && c <= '~' && c != '%' ? 1 : 3;
   constexpr size_t kEntries = 5 * 32;
   constexpr std::string_view kNames =
       "grpc-statusgrpc-messagegrpc-status-details-binx-armature-exceptionx-armature-request-id";
   constexpr size_t kIdAndException = 36 + 48;
-  return (status.error_details().size() + 2) / 3 * 4 + text + kEntries + kNames.size() + kIdAndException;
+  return (status.details.size() + 2) / 3 * 4 + text + kEntries + kNames.size() + kIdAndException;
 }
 
 TEST(ErrorMap, AnErrorFitsTheTrailersOfAnyClient) {
-  const grpc::Status large =
-      ToGrpcStatus(ConditionalCheckFailedError(codec::Item({{"pk", codec::S(std::string(9000, 'x'))}})));
+  const RpcStatus large =
+      ToRpcStatus(ConditionalCheckFailedError(codec::Item({{"pk", codec::S(std::string(9000, 'x'))}})));
   EXPECT_FALSE(DetailOf(large).has_item());
   EXPECT_TRUE(DetailOf(large).item_omitted());
-  const grpc::Status small =
-      ToGrpcStatus(ConditionalCheckFailedError(codec::Item({{"pk", codec::S(std::string(3000, 'x'))}})));
+  const RpcStatus small =
+      ToRpcStatus(ConditionalCheckFailedError(codec::Item({{"pk", codec::S(std::string(3000, 'x'))}})));
   EXPECT_TRUE(DetailOf(small).has_item());
   EXPECT_FALSE(DetailOf(small).item_omitted());
 
   std::string umlauts = "x";
   for (int i = 0; i < 5000; ++i) umlauts += "\u00e4";
-  const grpc::Status long_text = ToGrpcStatus(ValidationError(umlauts));
-  EXPECT_EQ(long_text.error_message().size(), 512u);
-  EXPECT_EQ(long_text.error_message().substr(507), "\u00e4...");
+  const RpcStatus long_text = ToRpcStatus(ValidationError(umlauts));
+  EXPECT_EQ(long_text.message.size(), 512u);
+  EXPECT_EQ(long_text.message.substr(507), "\u00e4...");
   EXPECT_EQ(DetailOf(long_text).message().size(), 2048u);
-  for (const grpc::Status& status : {large, small, long_text}) EXPECT_LE(TrailerBytes(status), 8192u);
+  for (const RpcStatus& status : {large, small, long_text}) EXPECT_LE(TrailerBytes(status), 8192u);
 }
 
 TEST(ErrorMap, TransactionErrorsHaveTheirCodesAndNames) {
-  const grpc::Status in_progress = ToGrpcStatus(TransactionInProgressError());
+  const RpcStatus in_progress = ToRpcStatus(TransactionInProgressError());
   EXPECT_EQ(DetailOf(in_progress).exception(), "TransactionInProgressException");
-  const grpc::Status mismatch = ToGrpcStatus(IdempotentParameterMismatchError());
+  const RpcStatus mismatch = ToRpcStatus(IdempotentParameterMismatchError());
   EXPECT_EQ(DetailOf(mismatch).exception(), "IdempotentParameterMismatchException");
-  EXPECT_EQ(mismatch.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  const grpc::Status conflict = ToGrpcStatus(TransactionConflictError());
+  EXPECT_EQ(mismatch.code, RpcCode::kInvalidArgument);
+  const RpcStatus conflict = ToRpcStatus(TransactionConflictError());
   EXPECT_EQ(DetailOf(conflict).exception(), "TransactionConflictException");
-  EXPECT_EQ(conflict.error_code(), grpc::StatusCode::ABORTED);
+  EXPECT_EQ(conflict.code, RpcCode::kAborted);
 }
 
 // The maximum number of reasons with the longest code, each with a text and an item: all codes are sent, items get the
@@ -172,8 +177,8 @@ TEST(ErrorMap, ReasonsOfACancelledTransactionFitTheTrailers) {
   for (int i = 0; i < 100; ++i) {
     reasons.push_back({"ProvisionedThroughputExceeded", "The conditional request failed", item});
   }
-  const grpc::Status full = ToGrpcStatus(TransactionCanceledError(reasons));
-  EXPECT_EQ(full.error_code(), grpc::StatusCode::ABORTED);
+  const RpcStatus full = ToRpcStatus(TransactionCanceledError(reasons));
+  EXPECT_EQ(full.code, RpcCode::kAborted);
   EXPECT_LE(TrailerBytes(full), 8192u);
   api::v1::ErrorDetail detail = DetailOf(full);
   ASSERT_EQ(detail.cancellation_reasons_size(), 100);
@@ -185,7 +190,7 @@ TEST(ErrorMap, ReasonsOfACancelledTransactionFitTheTrailers) {
   // Sixty short items leave no room for sixty texts.
   for (CancellationReason& each : reasons) each = {"ConditionalCheckFailed", "The conditional request failed", item};
   reasons.resize(60);
-  const grpc::Status some = ToGrpcStatus(TransactionCanceledError(reasons));
+  const RpcStatus some = ToRpcStatus(TransactionCanceledError(reasons));
   detail = DetailOf(some);
   EXPECT_LE(TrailerBytes(some), 8192u);
   for (const api::v1::CancellationReason& each : detail.cancellation_reasons()) {
@@ -198,28 +203,28 @@ TEST(ErrorMap, ReasonsOfACancelledTransactionFitTheTrailers) {
 TEST(ErrorMap, InternalErrorsHideTheirTextBehindARequestId) {
   struct InternalCase {
     absl::Status error;
-    grpc::StatusCode code;
+    RpcCode code;
     std::string_view exception;
   };
   const InternalCase cases[] = {
-      {absl::DataLossError("secret"), grpc::INTERNAL, "InternalServerError"},
-      {absl::InternalError("secret"), grpc::INTERNAL, "InternalServerError"},
-      {absl::UnavailableError("secret"), grpc::UNAVAILABLE, "ServiceUnavailable"},
-      {absl::ResourceExhaustedError("secret"), grpc::UNAVAILABLE, "ServiceUnavailable"},
+      {absl::DataLossError("secret"), RpcCode::kInternal, "InternalServerError"},
+      {absl::InternalError("secret"), RpcCode::kInternal, "InternalServerError"},
+      {absl::UnavailableError("secret"), RpcCode::kUnavailable, "ServiceUnavailable"},
+      {absl::ResourceExhaustedError("secret"), RpcCode::kUnavailable, "ServiceUnavailable"},
   };
   for (const InternalCase& c : cases) {
-    const grpc::Status status = ToGrpcStatus(c.error);
-    EXPECT_EQ(status.error_code(), c.code);
+    const RpcStatus status = ToRpcStatus(c.error);
+    EXPECT_EQ(status.code, c.code);
     const api::v1::ErrorDetail detail = DetailOf(status);
     EXPECT_EQ(detail.exception(), c.exception);
     EXPECT_EQ(detail.request_id().size(), 36u);
     EXPECT_NE(detail.message().find(detail.request_id()), std::string::npos);
-    EXPECT_EQ(status.error_details().find("secret"), std::string::npos);
+    EXPECT_EQ(status.details.find("secret"), std::string::npos);
   }
 }
 
 TEST(ErrorMap, ErrorsAreOfOneDomain) {
-  const auto info = StandardDetail<google::rpc::ErrorInfo>(ToGrpcStatus(ResourceNotFoundError("m")));
+  const auto info = StandardDetail<google::rpc::ErrorInfo>(ToRpcStatus(ResourceNotFoundError("m")));
   ASSERT_TRUE(info.has_value());
   EXPECT_EQ(info->reason(), "ResourceNotFoundException");
   EXPECT_EQ(info->domain(), "armaturedb.github.io");
@@ -275,13 +280,13 @@ TEST(ErrorMap, AnInvalidRequestNamesItsFields) {
   };
   for (const BadCase& c : cases) {
     for (const absl::Status& error : {ValidationError(c.text), SerializationError(c.text)}) {
-      const auto bad = StandardDetail<google::rpc::BadRequest>(ToGrpcStatus(error));
+      const auto bad = StandardDetail<google::rpc::BadRequest>(ToRpcStatus(error));
       ASSERT_TRUE(bad.has_value());
       std::vector<std::pair<std::string_view, std::string_view>> violations;
       for (const auto& each : bad->field_violations()) violations.emplace_back(each.field(), each.description());
       EXPECT_EQ(violations, c.violations) << c.text;
     }
-    EXPECT_FALSE(StandardDetail<google::rpc::BadRequest>(ToGrpcStatus(ResourceNotFoundError(c.text))).has_value());
+    EXPECT_FALSE(StandardDetail<google::rpc::BadRequest>(ToRpcStatus(ResourceNotFoundError(c.text))).has_value());
   }
 }
 
@@ -291,7 +296,7 @@ TEST(ErrorMap, ManyLongViolationsAreCut) {
     text +=
         Cat("Value 'x' at '", std::string(300, 'a'), "' failed to satisfy constraint: ", std::string(500, 'b'), "; ");
   }
-  const grpc::Status status = ToGrpcStatus(ValidationError(text));
+  const RpcStatus status = ToRpcStatus(ValidationError(text));
   const auto bad = StandardDetail<google::rpc::BadRequest>(status);
   ASSERT_TRUE(bad.has_value());
   EXPECT_LE(TrailerBytes(status), 8192u);
@@ -301,12 +306,20 @@ TEST(ErrorMap, ManyLongViolationsAreCut) {
 // A document of the original protocol that was loaded into a message loses its types.
 TEST(ErrorMap, AValueWithoutATypeIsAnsweredWithAHint) {
   const std::string text = Cat("1 validation error detected: ", codec::kEmptyValueText);
-  const grpc::Status status = ToGrpcStatus(ValidationError(text));
-  EXPECT_TRUE(status.error_message().starts_with(text)) << status.error_message();
-  EXPECT_NE(status.error_message().find("in lower case"), std::string::npos) << status.error_message();
-  EXPECT_EQ(ToGrpcStatus(ValidationError("other")).error_message(), "other");
+  const RpcStatus status = ToRpcStatus(ValidationError(text));
+  EXPECT_TRUE(status.message.starts_with(text)) << status.message;
+  EXPECT_NE(status.message.find("in lower case"), std::string::npos) << status.message;
+  EXPECT_EQ(ToRpcStatus(ValidationError("other")).message, "other");
 }
 
-TEST(ErrorMap, OkStaysOk) { EXPECT_TRUE(ToGrpcStatus(absl::OkStatus()).ok()); }
+TEST(ErrorMap, OkStaysOk) {
+  EXPECT_TRUE(ToRpcStatus(absl::OkStatus()).ok());
+  EXPECT_THAT(ToRpcStatus(absl::OkStatus()).trailers, ElementsAre());
+}
+
+TEST(ErrorMap, TheIdOfACallIsATrailer) {
+  EXPECT_THAT(WithRequestId("id", RpcStatus()).trailers, ElementsAre(Pair("x-armature-request-id", "id")));
+  EXPECT_THAT(WithRequestId("", RpcStatus()).trailers, ElementsAre());
+}
 
 }  // namespace armature::daemon::error_map_test

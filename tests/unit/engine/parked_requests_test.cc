@@ -28,7 +28,7 @@ class ParkedRequestsTest : public testing::Test {
   void Pass(int64_t ms) {
     for (const int64_t end_ns = now_ns_ + ms * kMs; now_ns_ < end_ns;) {
       now_ns_ += ParkedRequests::kTickNs;
-      ParkedRequests::Due due = parked_.TakeDue(now_ns_, may_run_, is_elsewhere_);
+      ParkedRequests::Due due = parked_.TakeDue(now_ns_, may_run_);
       for (auto& each : due.refuse) std::move(each.refused)(absl::OkStatus());
       for (auto& each : due.run) std::move(each.run)();
       if (on_tick_) on_tick_(due.refuse.size());
@@ -38,7 +38,6 @@ class ParkedRequestsTest : public testing::Test {
   int64_t now_ns_ = 0;
   bool was_busy_ = false;
   bool may_run_ = true;
-  bool is_elsewhere_ = false;
   ParkedRequests parked_{1000, [this] { return was_busy_; }};
   std::vector<int> ran_;
   std::vector<int> refused_;
@@ -96,38 +95,6 @@ TEST_F(ParkedRequestsTest, WaitWhileNoneCanBeServed) {
   may_run_ = true;
   Pass(100);
   EXPECT_FALSE(ran_.empty());
-}
-
-TEST_F(ParkedRequestsTest, LeaveNoFasterWhileTheOverloadIsElsewhere) {
-  for (int i = 0; i < 900; ++i) Park(i);
-  was_busy_ = true;
-  is_elsewhere_ = true;
-  Pass(1000);
-  EXPECT_LT(refused_.size(), 250u);
-  is_elsewhere_ = false;
-  Pass(1000);
-  EXPECT_TRUE(parked_.empty());
-}
-
-TEST_F(ParkedRequestsTest, AreUnderPressureWhileAsManyArriveAsLeaveAndTheProcessIsBusy) {
-  EXPECT_FALSE(parked_.is_under_pressure());
-  was_busy_ = true;
-  for (int i = 0; i < 900; ++i) Park(i);
-  Pass(60);
-  EXPECT_TRUE(parked_.is_under_pressure());
-  Pass(100);
-  EXPECT_FALSE(parked_.is_under_pressure()) << "none arrive";
-  for (int i = 0; i < 20; ++i) Park(i);
-  Pass(50);
-  EXPECT_TRUE(parked_.is_under_pressure());
-  was_busy_ = false;
-  for (int i = 0; i < 20; ++i) Park(i);
-  Pass(50);
-  EXPECT_FALSE(parked_.is_under_pressure());
-  was_busy_ = true;
-  Pass(5000);
-  EXPECT_TRUE(parked_.empty());
-  EXPECT_FALSE(parked_.is_under_pressure());
 }
 
 TEST_F(ParkedRequestsTest, AreRefusedFasterWhenTheOverloadIsOverAndTheProcessBusyWithThem) {

@@ -72,13 +72,13 @@ TEST_F(WriteGateTest, ParkedWritesDoNotRunWhileTheDiskHangs) {
 TEST_F(WriteGateTest, InACrowdWritesAreServedUpToTheLimit) {
   Commit(WriteGate::kWritesMin);
   EXPECT_TRUE(gate().MayBegin());
-  gate().CrowdBegins(/*parks=*/true);
+  gate().CrowdBegins();
   EXPECT_FALSE(gate().MayBegin());
   EXPECT_FALSE(gate().is_overloaded()) << "nothing is parked";
   EndCommits(1);
   EXPECT_TRUE(gate().MayBegin());
   Commit(1);
-  gate().CrowdEnds(/*parks=*/true);
+  gate().CrowdEnds();
   EXPECT_TRUE(gate().MayBegin());
   EndCommits(WriteGate::kWritesMin);
 }

@@ -436,6 +436,7 @@ TEST(HttpLimits, FloodOfConnectionsLeavesTheServerServing) {
 TEST(HttpLimits, WithoutDescriptorsClientsAreToldAndOthersServed) {
   InlineHandler handler;
   const auto server = Serve(&handler);
+  const std::string second = server->Open({}).value();
   RawHttpClient before(server->address());
   before.Send(Post("x"));
   EXPECT_EQ(before.Read().status, 200);
@@ -447,8 +448,8 @@ TEST(HttpLimits, WithoutDescriptorsClientsAreToldAndOthersServed) {
   // One descriptor for the client, none for the server's side.
   const rlimit scarce = {.rlim_cur = static_cast<rlim_t>(next) + 1, .rlim_max = limit.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &scarce), 0);
-  for (int i = 0; i < 3; ++i) {
-    RawHttpClient shed(server->address());
+  for (const std::string& address : {server->address(), second, second, server->address()}) {
+    RawHttpClient shed(address);
     EXPECT_THAT(shed.ReadToEnd(), testing::StartsWith("HTTP/1.1 503 Service Unavailable\r\n"));
     before.Send(Post("x"));
     EXPECT_EQ(before.Read().status, 200);

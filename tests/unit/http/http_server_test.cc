@@ -170,7 +170,7 @@ TEST_F(HttpServerTest, HandlersSeeTheRequestAsItWasSent) {
 
 TEST(HttpServer, ServesIpv6) {
   InlineHandler handler([](const HttpRequest& request) { return HttpResponse{.headers = {}, .body = request.peer}; });
-  const auto server = Serve(&handler, {.listen = "[::1]:0"});
+  const auto server = Serve(&handler, {.door = {.listen = "[::1]:0"}});
   EXPECT_THAT(server->address(), StartsWith("[::1]:"));
   RawHttpClient client(server->address());
   client.Send(Post("x"));
@@ -181,11 +181,11 @@ TEST(HttpServer, AddressesThatCannotBeListenedOn) {
   InlineHandler handler;
   for (const char* address :
        {"", "127.0.0.1", "127.0.0.1:", ":80", "127.0.0.1:65536", "127.0.0.1:x", "::1:80", "[]:80"}) {
-    const auto server = HttpServer::Start({.listen = address}, &handler);
+    const auto server = HttpServer::Start({.door = {.listen = address}}, &handler);
     EXPECT_EQ(server.status().message(), Cat("'", address, "' is not an address; write HOST:PORT or [IPV6]:PORT"));
   }
   const auto first = Serve(&handler);
-  const auto second = HttpServer::Start({.listen = first->address()}, &handler);
+  const auto second = HttpServer::Start({.door = {.listen = first->address()}}, &handler);
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(second.status().message(), Cat("cannot listen on ", first->address(), ": Address already in use"));
 }

@@ -28,7 +28,7 @@ TEST(IoLoop, AnAnswerAfterItsEndKeepsNothingAlive) {
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
   ASSERT_TRUE(state->ledger->TryAdd(ends[0], std::nullopt));
   state->connections.Add();
-  loop->Adopt({.socket = ends[0], .peer = "test", .network = std::nullopt});
+  loop->Adopt({.socket = ends[0], .peer = "test", .network = std::nullopt, .door = std::make_shared<HttpDoor>()});
   const std::string request = test::Post("x");
   ASSERT_EQ(write(ends[1], request.data(), request.size()), static_cast<ssize_t>(request.size()));
   std::vector<HoldingHandler::Held> held = handler.Take(1);

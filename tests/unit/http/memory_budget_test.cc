@@ -14,7 +14,6 @@ TEST(MemoryBudget, KeepsTheLastEighthForSmallMessages) {
   EXPECT_FALSE(budget.HasRoomFor(kOne, 56 * kMb + 1));
   budget.Take(kOne, 57 * kMb);
   EXPECT_FALSE(budget.HasRoomFor(kOther, 1));
-  EXPECT_EQ(budget.excess(), kMb);
   EXPECT_FALSE(budget.IsFull()) << "small requests go on";
   budget.Take(kOne, 8 * kMb);
   EXPECT_TRUE(budget.IsFull());
@@ -31,17 +30,6 @@ TEST(MemoryBudget, AClientGetsNoMoreThanItsShare) {
   EXPECT_TRUE(budget.HasRoomFor(kOther, 20 * kMb));
   EXPECT_TRUE(budget.IsTight(kOne));
   EXPECT_FALSE(budget.IsTight(kOther));
-}
-
-TEST(MemoryBudget, EstimatesCountForTheirClientsUntilTheNextEstimate) {
-  MemoryBudget budget(64 * kMb, 32 * kMb);
-  budget.SetEstimate(41 * kMb, {{kOne, 32 * kMb}, {kOther, 8 * kMb}});
-  EXPECT_EQ(budget.held(), 41 * kMb);
-  EXPECT_EQ(budget.held_by(kOne), 32 * kMb);
-  EXPECT_FALSE(budget.HasRoomFor(kOne, 1));
-  EXPECT_TRUE(budget.HasRoomFor(kOther, 15 * kMb));
-  budget.SetEstimate(0, {});
-  EXPECT_TRUE(budget.HasRoomFor(kOne, 32 * kMb));
 }
 
 TEST(HeldMemory, CountsLargeAmountsForItsClientAndReturnsThem) {

@@ -2,21 +2,18 @@
 #include <openssl/ssl.h>
 
 #include <array>
-#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
-#include "absl/synchronization/mutex.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/transport.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/base/strings.h"
 #include "tests/support/raw_http_client.h"
-#include "tests/support/temp_dir.h"
-#include "tests/support/tls_certificate.h"
+#include "tests/support/test_certificates.h"
 #include "tests/unit/http/handlers.h"
 
 namespace armature::daemon::tls_test {
@@ -107,21 +104,14 @@ class TlsTest : public testing::Test {
 
   // Sets the certificate of new connections.
   void Use(const std::string& name) {
-    const test::CertificateFiles files = test::WriteCertificate(directory_.path(), name);
-    Use(TlsContext::Load(files.certificate, files.key).value());
-  }
-  void Use(std::shared_ptr<const TlsContext> context) {
-    absl::MutexLock lock(&mutex_);
-    context_ = std::move(context);
+    const test::CertificateAndKey made = authority_.Issue(name, {});
+    keeper_.Use(TlsContext::Make({.certificate_pem = made.certificate_pem, .key_pem = made.key_pem}).value());
   }
 
-  std::unique_ptr<HttpServer> Start(HttpServerOptions options = {}) {
-    options.tls = [this] {
-      absl::MutexLock lock(&mutex_);
-      return context_;
-    };
-    return Serve(&handler_, options);
+  HttpDoor Door() {
+    return {.tls = [this] { return keeper_.Current(); }};
   }
+  std::unique_ptr<HttpServer> Start() { return Serve(&handler_, {.door = Door()}); }
 
   static void ExpectServing(const HttpServer& server) {
     TlsClient client(server.address());
@@ -130,9 +120,8 @@ class TlsTest : public testing::Test {
     EXPECT_THAT(client.Read(14), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("anybody there?")));
   }
 
-  const test::TempDir directory_;
-  absl::Mutex mutex_;
-  std::shared_ptr<const TlsContext> context_;
+  const test::TestAuthority authority_{"authority.test"};
+  TlsContextKeeper keeper_;
   InlineHandler handler_;
 };
 
@@ -152,14 +141,13 @@ TEST_F(TlsTest, ServesTls12And13AndNothingOlder) {
   ExpectServing(*server);
 }
 
-TEST_F(TlsTest, AgreesOnHttp11) {
+TEST_F(TlsTest, AgreesOnHttp11OrElseHttp2) {
   const auto server = Start();
   TlsClient both(server->address(), {.protocols = "\x02h2\x08http/1.1"});
   ASSERT_TRUE(both.Connect());
   EXPECT_EQ(both.protocol(), "http/1.1");
   TlsClient other(server->address(), {.protocols = "\x02h2"});
   ASSERT_TRUE(other.Connect());
-  // To be told that this is the wrong port.
   EXPECT_EQ(other.protocol(), "h2");
 }
 
@@ -188,7 +176,7 @@ TEST_F(TlsTest, CertificatesAreReloadedWithoutDroppingConnections) {
 }
 
 TEST_F(TlsTest, WithoutACertificateConnectionsAreClosed) {
-  Use(std::shared_ptr<const TlsContext>());
+  keeper_.Use(nullptr);
   const auto server = Start();
   EXPECT_EQ(RawHttpClient(server->address()).ReadToEnd(), "");
   while (server->connections() > 0) std::this_thread::yield();
@@ -207,9 +195,9 @@ TEST_F(TlsTest, WhatIsNotTlsIsClosedAndOthersAreServed) {
 }
 
 TEST_F(TlsTest, PlainTextIsToldOfTls) {
-  const auto server = Start({.wrong_door = [](Speech speech) {
-    return std::string(speech == Speech::kHttp1 ? "Use https." : "Elsewhere.");
-  }});
+  HttpDoor door = Door();
+  door.wrong_door = [](Speech speech) { return std::string(speech == Speech::kHttp1 ? "Use https." : "Elsewhere."); };
+  const auto server = Serve(&handler_, {.door = door});
   for (const size_t bytes : {size_t{4}, size_t{200'000}}) {
     RawHttpClient client(server->address());
     client.SendWhatFits(Post(std::string(bytes, 'x')));
@@ -220,7 +208,7 @@ TEST_F(TlsTest, PlainTextIsToldOfTls) {
 }
 
 TEST_F(TlsTest, HandshakesThatTakeTooLongAreClosed) {
-  const auto server = Start({.head_timeout = absl::Milliseconds(40)});
+  const auto server = Serve(&handler_, {.door = Door(), .head_timeout = absl::Milliseconds(40)});
   RawHttpClient silent(server->address());
   RawHttpClient slow(server->address());
   slow.Send("\x16");
@@ -231,9 +219,7 @@ TEST_F(TlsTest, HandshakesThatTakeTooLongAreClosed) {
 TEST_F(TlsTest, ClientsThatNeverReadAreCutOff) {
   InlineHandler handler(
       [](const HttpRequest&) { return HttpResponse{.headers = {}, .body = std::string(32 << 20, 'x')}; });
-  HttpServerOptions options{.stall_timeout = absl::Milliseconds(40)};
-  options.tls = [this] { return context_; };
-  const auto server = Serve(&handler, options);
+  const auto server = Serve(&handler, {.door = Door(), .stall_timeout = absl::Milliseconds(40)});
   TlsClient client(server->address());
   ASSERT_TRUE(client.Connect());
   client.Send(Post("x"));
@@ -250,22 +236,48 @@ TEST_F(TlsTest, ConnectionsEndWithAGoodbye) {
   EXPECT_TRUE(client.EndsCleanly());
 }
 
-TEST_F(TlsTest, FilesThatCannotBeUsed) {
-  const test::CertificateFiles one = test::WriteCertificate(directory_.path(), "one.test");
-  const test::CertificateFiles two = test::WriteCertificate(directory_.path(), "two.test");
-  const test::CertificateFiles locked = test::WriteCertificate(directory_.path(), "locked.test", "password");
-  const std::string text = directory_.path("text");
-  std::ofstream(text) << "no certificate\n";
-  const auto error = [](const std::string& certificate, const std::string& key) {
-    return std::string(TlsContext::Load(certificate, key).status().message());
+TEST_F(TlsTest, EachDoorHasItsOwnTls) {
+  const auto server = Serve(&handler_);
+  HttpDoor door = Door();
+  door.wrong_door = [](Speech) { return std::string("Use https."); };
+  const std::string second = server->Open(door).value();
+  for (int i = 0; i < 2; ++i) {
+    RawHttpClient plain(server->address());
+    plain.Send(Post("plain"));
+    EXPECT_EQ(plain.Read().body, "plain");
+    TlsClient client(second);
+    ASSERT_TRUE(client.Connect());
+    client.Send(Post("secret"));
+    EXPECT_THAT(client.Read(6), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("secret")));
+    RawHttpClient wrong(second);
+    wrong.Send(Post("plain"));
+    EXPECT_EQ(wrong.Read().body, "Use https.\n");
+  }
+}
+
+TEST_F(TlsTest, TextsThatCannotBeUsed) {
+  const test::CertificateAndKey one = authority_.Issue("one.test", {});
+  const test::CertificateAndKey two = authority_.Issue("two.test", {});
+  const test::CertificateAndKey locked = authority_.Issue("locked.test", {}, "password");
+  const std::string& authority = authority_.certificate_pem();
+  const std::string text = "no certificate\n";
+  const auto error = [](const std::string& certificate, const std::string& key, const std::string& client_ca = "") {
+    return std::string(TlsContext::Make({.certificate_pem = certificate, .key_pem = key, .client_ca_pem = client_ca})
+                           .status()
+                           .message());
   };
-  EXPECT_EQ(error("/nowhere", one.key), "TLS certificate '/nowhere' cannot be used: No such file or directory");
-  EXPECT_EQ(error(one.certificate, "/nowhere"), "TLS key '/nowhere' cannot be used: No such file or directory");
-  EXPECT_EQ(error(text, one.key), Cat("TLS certificate '", text, "' cannot be used: no start line"));
-  EXPECT_THAT(error(one.certificate, text), StartsWith(Cat("TLS key '", text, "' cannot be used: ")));
-  EXPECT_EQ(error(one.certificate, two.key), Cat("TLS key '", two.key, "' cannot be used: key values mismatch"));
-  EXPECT_THAT(error(locked.certificate, locked.key), StartsWith(Cat("TLS key '", locked.key, "' cannot be used: ")));
-  EXPECT_EQ(error(one.certificate, one.key), "");
+  const std::string torn = authority.substr(0, authority.size() / 2);
+  EXPECT_EQ(error(text, one.key_pem), "the TLS certificate cannot be used: no start line");
+  EXPECT_EQ(error("", one.key_pem), "the TLS certificate cannot be used: no start line");
+  EXPECT_THAT(error(one.certificate_pem + torn, one.key_pem), StartsWith("the TLS certificate cannot be used: "));
+  EXPECT_THAT(error(one.certificate_pem, text), StartsWith("the TLS key cannot be used: "));
+  EXPECT_EQ(error(one.certificate_pem, two.key_pem), "the TLS key cannot be used: key values mismatch");
+  EXPECT_THAT(error(locked.certificate_pem, locked.key_pem), StartsWith("the TLS key cannot be used: "));
+  constexpr std::string_view kAuthorities = "the TLS authorities of clients cannot be used: ";
+  EXPECT_EQ(error(one.certificate_pem, one.key_pem, text), Cat(kAuthorities, "no start line"));
+  EXPECT_THAT(error(one.certificate_pem, one.key_pem, authority + torn), StartsWith(kAuthorities));
+  EXPECT_EQ(error(one.certificate_pem, one.key_pem), "");
+  EXPECT_EQ(error(one.certificate_pem + authority, one.key_pem, authority + authority), "");
 }
 
 }  // namespace armature::daemon::tls_test

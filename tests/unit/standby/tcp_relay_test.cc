@@ -3,8 +3,10 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "daemon/net/connection_ledger.h"
+#include "daemon/net/listening_socket.h"
 #include "gtest/gtest.h"
 #include "tests/support/raw_http_client.h"
 #include "tests/unit/http/handlers.h"
@@ -68,6 +70,27 @@ TEST_F(TcpRelayTest, DoesNotRelayToItself) {
   EXPECT_EQ(RawHttpClient(relay_->address()).ReadToEnd(), "");
   AwaitNone();
   // Not by a chain that a limit has ended.
+  const ConnectionCounts counts = ledger_.counts();
+  EXPECT_EQ(counts.refused_total_limit + counts.refused_address_limit + counts.refused_descriptors, 0u);
+}
+
+TEST_F(TcpRelayTest, ListensOnAllAddressesOfAName) {
+  const auto relay = TcpRelay::Start("localhost:0", &ledger_).value();
+  const std::string port = SplitAddress(relay->address()).value().port;
+  std::vector<std::string> addresses = {"127.0.0.1:" + port};
+  if (test::HasV6Address("localhost")) addresses.push_back("[::1]:" + port);
+  ASSERT_TRUE(relay->SetTarget(target_->address()).ok());
+  for (const std::string& address : addresses) {
+    RawHttpClient client(address);
+    client.Send(Post("x"));
+    EXPECT_EQ(client.Read().body, "x");
+  }
+  // It is itself at all of them.
+  for (const std::string& address : addresses) {
+    ASSERT_TRUE(relay->SetTarget(address).ok());
+    EXPECT_EQ(RawHttpClient(addresses.front()).ReadToEnd(), "");
+  }
+  AwaitNone();
   const ConnectionCounts counts = ledger_.counts();
   EXPECT_EQ(counts.refused_total_limit + counts.refused_address_limit + counts.refused_descriptors, 0u);
 }
