@@ -22,7 +22,7 @@ class Server {
   // While another process owns the database of `config`, waits for it, and answers clients as Standby does. Calls
   // `on_standby` once when the wait begins, with null, and once when the standby listens; may be null.
   //
-  // Errors: those of OpenPlace, Database::Open, Authenticator::Start, TlsKeeper::Start and AuditLog::Open; Unavailable
+  // Errors: those of OpenPlace, Database::Open, Authenticator::Start, LoadTlsIdentity and AuditLog::Open; Unavailable
   // if listening fails.
   using OnStandby = std::function<void(const Standby* standby)>;
   // `on_owned`: called once the database is this daemon's, before it is opened.

@@ -6,6 +6,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include <memory>
 #include <utility>
 
 #include "daemon/auth/private_file.h"
@@ -78,32 +79,6 @@ absl::StatusOr<TlsIdentity> LoadTlsIdentity(const TlsFiles& files) {
     }
   }
   return identity;
-}
-
-absl::StatusOr<std::unique_ptr<TlsKeeper>> TlsKeeper::Start(TlsFiles files) {
-  std::unique_ptr<TlsKeeper> made(new TlsKeeper(std::move(files)));
-  ARM_ASSIGN_OR_RETURN(TlsIdentity identity, made->Read());
-  made->Use(std::move(identity));
-  return made;
-}
-
-absl::StatusOr<TlsIdentity> TlsKeeper::Read() const {
-  absl::StatusOr<TlsIdentity> loaded = LoadTlsIdentity(files_);
-  if (!loaded.ok()) LOG(ERROR) << "tls: the certificate is not read: " << loaded.status().message();
-  return loaded;
-}
-
-void TlsKeeper::Use(TlsIdentity identity) {
-  LOG(INFO) << "tls: certificate read path=" << files_.certificate;
-  absl::MutexLock lock(&mutex_);
-  identity_ = std::make_shared<const TlsIdentity>(std::move(identity));
-  ++version_;
-}
-
-std::shared_ptr<const TlsIdentity> TlsKeeper::Current(uint64_t* version) const {
-  absl::MutexLock lock(&mutex_);
-  *version = version_;
-  return identity_;
 }
 
 }  // namespace armature::daemon

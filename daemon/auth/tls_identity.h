@@ -3,13 +3,9 @@
 
 // The server's TLS certificate and key, and the authorities of client certificates.
 
-#include <cstdint>
-#include <memory>
 #include <string>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 
 namespace armature::daemon {
 
@@ -32,32 +28,6 @@ struct TlsIdentity {
 // Errors: InvalidArgument or Unavailable with one line that names the file: it cannot be read, others may read the key,
 // it is not PEM, or the key does not belong to the certificate.
 absl::StatusOr<TlsIdentity> LoadTlsIdentity(const TlsFiles& files);
-
-// Keeps the current identity.
-//
-// Thread-safety: thread-safe.
-class TlsKeeper {
- public:
-  static absl::StatusOr<std::unique_ptr<TlsKeeper>> Start(TlsFiles files);
-
-  // Reads the files again, without effect on connections. Errors: those of LoadTlsIdentity; they are logged.
-  absl::StatusOr<TlsIdentity> Read() const;
-  // For new connections; open connections keep theirs.
-  void Use(TlsIdentity identity);
-
-  // `*version` increases with each reload, so that callers notice a new identity.
-  std::shared_ptr<const TlsIdentity> Current(uint64_t* version) const;
-
-  bool asks_clients() const { return !files_.client_ca.empty(); }
-
- private:
-  explicit TlsKeeper(TlsFiles files) : files_(std::move(files)) {}
-
-  const TlsFiles files_;
-  mutable absl::Mutex mutex_;
-  std::shared_ptr<const TlsIdentity> identity_ ABSL_GUARDED_BY(mutex_);
-  uint64_t version_ ABSL_GUARDED_BY(mutex_) = 0;
-};
 
 }  // namespace armature::daemon
 

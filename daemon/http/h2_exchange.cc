@@ -80,14 +80,18 @@ std::shared_ptr<StreamHandler> H2Exchange::Open(H2Stream* stream, const H2Reques
   made->ExpectBody(own.Find("content-length"));
   if (request.is_too_large) {
     made->RefuseWith(400);
-  } else if (peer->is_full) {
+  } else if (peer->is_full || peer->running.load(std::memory_order_relaxed) > kRunningMax) {
     made->RefuseWith(503);
   }
   return made;
 }
 
 H2Exchange::H2Exchange(H2Stream* stream, const std::shared_ptr<const H2Peer>& peer, std::shared_ptr<IoLoop> loop)
-    : stream_(stream), peer_(peer), loop_(std::move(loop)), body_memory_(peer->memory) {}
+    : stream_(stream), peer_(peer), loop_(std::move(loop)), body_memory_(peer->memory) {
+  peer_->running.fetch_add(1, std::memory_order_relaxed);
+}
+
+H2Exchange::~H2Exchange() { peer_->running.fetch_sub(1, std::memory_order_relaxed); }
 
 // A body whose size is known comes without waiting for round trips, if there is memory for it.
 void H2Exchange::ExpectBody(const std::string* length) {

@@ -191,6 +191,30 @@ TEST(H2Exchange, OtherThreadsAnswerInAnyOrder) {
   }
 }
 
+// Requests that a client has broken off may still run.
+TEST(H2Exchange, RequestsThatStillRunAreBounded) {
+  constexpr size_t kMax = H2Exchange::kRunningMax;
+  HoldingHandler handler;
+  const auto server = Serve(&handler);
+  H2Socket client(server->address());
+  constexpr size_t kAtOnce = 50;
+  for (size_t begun = 0; begun < kMax; begun += kAtOnce) {
+    std::vector<int32_t> streams;
+    for (size_t i = 0; i < kAtOnce; ++i) streams.push_back(client->Begin("/", true));
+    client.RoundTrip();
+    for (const int32_t stream : streams) client->Reset(stream);
+    client.RoundTrip();
+  }
+  std::vector<HoldingHandler::Held> held = handler.Take(kMax);
+  EXPECT_EQ(client.Finish(client->Begin("/", true)).Find(":status"), "503");
+  for (HoldingHandler::Held& each : held) std::move(each.done)({});
+  held.clear();
+  const int32_t served = client->Begin("/", true);
+  client.RoundTrip();
+  std::move(handler.Take(1).front().done)({.headers = {}, .body = "served"});
+  EXPECT_EQ(client.Finish(served).data, "served");
+}
+
 TEST(H2Exchange, SlowBodiesAreBrokenOff) {
   InlineHandler handler;
   const auto server = Serve(&handler, {.stall_timeout = absl::Milliseconds(40)});
