@@ -53,8 +53,8 @@ void UnaryHandler::OnReadEnd() {
   // The code is that of gRPC's libraries.
   if (!has_request_) return call_->Finish({.code = RpcCode::kUnimplemented, .message = "The call has no request"});
   Begin();
-  if (!MayWait(*operation_)) return Run(/*is_late=*/false);
-  call_->RunInTurn([self = shared_from_this()](bool is_late) { self->Run(is_late); });
+  if (MayWait(*operation_) && call_->IsLate()) return Finish(engine::TooManyWaitError());
+  Run();
 }
 
 void UnaryHandler::Begin() {
@@ -64,8 +64,7 @@ void UnaryHandler::Begin() {
   if (counted_.trace() != nullptr) request_id_ = store::RandomUuid();
 }
 
-void UnaryHandler::Run(bool is_late) {
-  if (is_late) return Finish(engine::TooManyWaitError());
+void UnaryHandler::Run() {
   auto run = [self = shared_from_this()] { std::move(self->work_)(UnaryCall(self), std::move(self->request_.bytes)); };
   if (!gate_->IsLong(*caller_, request_.bytes.size(), LongRequests::ProjectionOf(operation_->name))) return run();
   if (!gate_->RunLong(std::move(run))) Finish(engine::TooManyWaitError());

@@ -43,7 +43,7 @@ class UnaryHandler final : public RpcHandler, public std::enable_shared_from_thi
   void Identified(absl::StatusOr<Caller> caller);
   // Starts to count the call, and gives it an id if slow requests are logged.
   void Begin();
-  void Run(bool is_late);
+  void Run();
 
   // See UnaryCall.
   absl::Status TakeMemory(size_t bytes, bool may_refuse);

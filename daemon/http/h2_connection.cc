@@ -253,13 +253,7 @@ void H2Connection::SetWriteDeadline(size_t sent) {
     waiting_bytes_ = output_.size();
     writing_since_ns_ = now_ns;
   }
-  const int64_t latest_ns = now_ns + InNs(options().stall_timeout);
-  if (write_deadline_ns_ == 0) {
-    write_deadline_ns_ = latest_ns;
-    return;
-  }
-  const double seconds = static_cast<double>(sent) / static_cast<double>(options().bytes_per_second_min);
-  write_deadline_ns_ = std::min(latest_ns, write_deadline_ns_ + InNs(absl::Seconds(seconds)));
+  write_deadline_ns_ = loop_->state().h2_limits.pace.Deadline(write_deadline_ns_, sent, now_ns);
 }
 
 void H2Connection::CountHeld() {

@@ -80,7 +80,7 @@ std::shared_ptr<StreamHandler> H2Exchange::Open(H2Stream* stream, const H2Reques
   made->ExpectBody(own.Find("content-length"));
   if (request.is_too_large) {
     made->RefuseWith(400);
-  } else if (peer->is_full || peer->running.load(std::memory_order_relaxed) > kRunningMax) {
+  } else if (peer->is_full || peer->running.load(std::memory_order_relaxed) > H2Peer::kRunningMax) {
     made->RefuseWith(503);
   }
   return made;

@@ -27,9 +27,6 @@ class H2Exchange final : public StreamHandler, public LoopGuest, public std::ena
   // True if the request's content type is gRPC's.
   static bool IsGrpc(const H2Request& request);
 
-  // Requests of a connection of which the client knows, and those that it has broken off and that still run.
-  static constexpr int kRunningMax = 400;
-
   H2Exchange(H2Stream* stream, const std::shared_ptr<const H2Peer>& peer, std::shared_ptr<IoLoop> loop);
   ~H2Exchange() override;
 

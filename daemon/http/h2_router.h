@@ -28,7 +28,8 @@ struct H2Peer {
   mutable bool is_late = false;
   // There is no memory, not even for small requests. Belongs to the loop's thread.
   mutable bool is_full = false;
-  // Calls and requests that have begun and not ended, also those that the client has cancelled.
+  // Calls and requests that have begun and not ended, also those that the client has cancelled; more are refused.
+  static constexpr int kRunningMax = 400;
   mutable std::atomic<int> running = 0;
 };
 

@@ -87,6 +87,7 @@ struct H2Session::Callbacks {
   static int OnBeginFrame(nghttp2_session*, const nghttp2_frame_hd* frame, void* self) {
     H2Session* const session = Self(self);
     session->unseen_bytes_ -= static_cast<int64_t>(kFrameHeadBytes + frame->length);
+    session->CheckFrame(frame->type, frame->stream_id);
     if (frame->type == NGHTTP2_WINDOW_UPDATE && session->updates_ >= 1) {
       session->updates_ -= 1;
     } else if (frame->type != NGHTTP2_DATA || frame->length < kTinyDataBytes) {
@@ -139,6 +140,7 @@ struct H2Session::Callbacks {
         if (stream == nullptr) return 0;
         if (frame->hd.type == NGHTTP2_HEADERS && !stream->has_opened_) session->OpenStream(stream);
         if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0 || std::exchange(stream->has_read_all_, true)) return 0;
+        session->NoteEnded(stream->id_);
         session->SetDeadline(stream, 0);
         stream->handler_->OnEnd();
         return 0;
@@ -151,6 +153,7 @@ struct H2Session::Callbacks {
         if (session->is_draining_ && Says(*frame, kDrainPing)) session->EndDrain();
         return 0;
       case NGHTTP2_RST_STREAM:
+        session->NoteEnded(frame->hd.stream_id);
         // Some clients end streams so that have been answered before the request has ended.
         if (frame->rst_stream.error_code != NGHTTP2_NO_ERROR) session->CountReset();
         return 0;
@@ -302,12 +305,6 @@ bool H2Session::Receive(std::string_view bytes) {
   return !is_broken_ && nghttp2_session_want_read(session_) != 0;
 }
 
-bool H2Session::Bucket::Spend(double amount, double burst, double per_second, int64_t now_ns) {
-  left = std::min(burst, left + static_cast<double>(now_ns - since_ns) * per_second / 1e9) - amount;
-  since_ns = now_ns;
-  return left >= 0;
-}
-
 // Frames use up tokens, which come back with time, requests and answers. The clock is read only if there are none left.
 void H2Session::Charge(double tokens) {
   const double left = frames_.left - tokens;
@@ -341,12 +338,30 @@ void H2Session::OnResetSent(const H2Stream* stream, uint32_t error) {
   unseen_bytes_ = std::max(unseen_bytes_, -kUnseenCreditMax);
 }
 
+// Frames that the library ignores, since it keeps neither ended streams nor the priorities of RFC 7540. The data of
+// ended streams it shows to nobody.
+void H2Session::CheckFrame(uint8_t type, int32_t id) {
+  if (type == NGHTTP2_PRIORITY && id == 0) return Break(H2Break::kProtocol);
+  if (type != NGHTTP2_HEADERS || id > ended_max_ || std::find(ended_.begin(), ended_.end(), id) == ended_.end()) {
+    return;
+  }
+  Break(H2Break::kProtocol, NGHTTP2_STREAM_CLOSED);
+}
+
+void H2Session::NoteEnded(int32_t id) {
+  ended_[ended_next_++ % ended_.size()] = id;
+  ended_max_ = std::max(ended_max_, id);
+}
+
 void H2Session::Break(H2Break why) {
+  Break(why, why == H2Break::kProtocol ? NGHTTP2_PROTOCOL_ERROR : NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+void H2Session::Break(H2Break why, uint32_t error) {
   if (std::exchange(is_broken_, true)) return;
   host_->OnBroken(why);
   // Says nothing if the library has.
-  nghttp2_session_terminate_session(session_,
-                                    why == H2Break::kProtocol ? NGHTTP2_PROTOCOL_ERROR : NGHTTP2_ENHANCE_YOUR_CALM);
+  nghttp2_session_terminate_session(session_, error);
 }
 
 void H2Session::AddHeader(H2Stream* stream, const HeaderText& name, const HeaderText& value) {
@@ -517,23 +532,13 @@ void H2Session::Ask(const uint8_t (&text)[8]) {
   host_->OnWork();
 }
 
-// `transferred`: bytes that have arrived or left. They extend the deadline by the time that they may take at the
-// minimum rate.
+// `transferred`: bytes that have arrived or left.
 void H2Session::SetDeadline(H2Stream* stream, size_t transferred) {
   const bool owes = stream->is_owed_ && !stream->has_read_all_;
   const bool lags = stream->unsent_bytes_ > 0;
   if (!lags) stream->unsent_since_ns_ = 0;
-  if (!owes && (!lags || stream->is_patient_)) {
-    stream->deadline_ns_ = 0;
-    return;
-  }
-  const int64_t latest_ns = host_->NowNs() + limits_->stall_ns;
-  if (stream->deadline_ns_ == 0) {
-    stream->deadline_ns_ = latest_ns;
-    return;
-  }
-  const double earned_ns = static_cast<double>(transferred) / static_cast<double>(limits_->bytes_per_second_min) * 1e9;
-  stream->deadline_ns_ = std::min(latest_ns, stream->deadline_ns_ + static_cast<int64_t>(earned_ns));
+  const bool has_time = !owes && (!lags || stream->is_patient_);
+  stream->deadline_ns_ = has_time ? 0 : limits_->pace.Deadline(stream->deadline_ns_, transferred, host_->NowNs());
 }
 
 int64_t H2Session::Sweep(int64_t now_ns) {

@@ -4,6 +4,7 @@
 // HTTP/2 (RFC 9113) between the bytes of a connection and its streams, on libnghttp2; without sockets, threads and
 // clocks.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "daemon/http/h2_output.h"
 #include "daemon/http/h2_stream.h"
+#include "daemon/http/pace.h"
 
 struct nghttp2_session;
 
@@ -36,9 +38,7 @@ struct H2Limits {
   // Streams that a client breaks off, or has the session break off by errors.
   uint64_t resets_burst = 1000;
   uint64_t resets_per_second = 500;
-  // As in HttpServerOptions.
-  int64_t stall_ns = 20'000'000'000;
-  size_t bytes_per_second_min = 1024;
+  Pace pace = {};
 };
 
 // Why a connection or a stream was broken off.
@@ -112,14 +112,6 @@ class H2Session {
   friend class H2Stream;
   struct Callbacks;
 
-  // The tokens of a client, which come back with time.
-  struct Bucket {
-    double left;
-    int64_t since_ns;  // when it was computed
-    // False if there is not so much left.
-    bool Spend(double amount, double burst, double per_second, int64_t now_ns);
-  };
-
   void OpenStream(H2Stream* stream);
   void AddHeader(H2Stream* stream, const HeaderText& name, const HeaderText& value);
   void TakeData(H2Stream* stream, std::string_view bytes);
@@ -128,7 +120,11 @@ class H2Session {
   void EarnMessage();
   void CountReset();
   void OnResetSent(const H2Stream* stream, uint32_t error);
+  void CheckFrame(uint8_t type, int32_t id);
+  // The client has promised to send nothing more on this stream.
+  void NoteEnded(int32_t id);
   void Break(H2Break why);
+  void Break(H2Break why, uint32_t error);
   void MoveData(H2Stream* stream, std::string_view frame_head, size_t bytes);
   void SubmitHead(H2Stream* stream, std::span<const HeaderField> fields, bool is_last);
   void SubmitContinue(H2Stream* stream);
@@ -151,10 +147,14 @@ class H2Session {
   bool has_said_goodbye_ = false;
   bool awaits_ping_ = false;
   bool is_closed_ = false;
-  Bucket frames_;
+  Allowance frames_;
   double updates_ = 0;  // window updates that use up no tokens
-  Bucket resets_;
+  Allowance resets_;
   int64_t unseen_bytes_ = 0;  // received, and of no frame that the library has shown
+  // The last streams that the client has ended, in a ring.
+  std::array<int32_t, 8> ended_ = {};
+  uint32_t ended_next_ = 0;
+  int32_t ended_max_ = 0;
   size_t head_bytes_ = 0;
   size_t unconsumed_bytes_ = 0;
   size_t uncounted_bytes_ = 0;

@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "daemon/http/h2_connection.h"
 #include "daemon/http/http_message.h"
 #include "daemon/net/coarse_clock.h"
@@ -136,9 +137,7 @@ void HttpConnection::SetDeadline(Wait wait, absl::Duration timeout) {
 
 // Extends the deadline by the time that `bytes` may take at the minimum rate.
 void HttpConnection::Credit(size_t bytes) {
-  const double seconds = static_cast<double>(bytes) / static_cast<double>(options().bytes_per_second_min);
-  const int64_t latest = CoarseNowNs() + absl::ToInt64Nanoseconds(options().stall_timeout);
-  deadline_ns_ = std::min(deadline_ns_ + absl::ToInt64Nanoseconds(absl::Seconds(seconds)), latest);
+  deadline_ns_ = loop_->state().h2_limits.pace.Deadline(deadline_ns_, bytes, CoarseNowNs());
 }
 
 void HttpConnection::Sweep(int64_t now_ns) {
@@ -177,32 +176,40 @@ bool HttpConnection::IsWrongDoor(std::string_view bytes) {
   }
   knows_speech_ = true;
   if (speech == Speech::kHttp2) {
-    BecomeH2(bytes, /*refusal=*/"");
+    BecomeH2(bytes, is_plain_at_tls_ ? door_->wrong_door(*speech) : "");
     return true;
   }
   // The reader of requests refuses what is no HTTP at all.
-  if (speech != Speech::kTls) return false;
+  if (speech != Speech::kTls && !is_plain_at_tls_) return false;
   RefuseSpeech(*speech, bytes);
   return true;
 }
 
-bool HttpConnection::IsPlainAtTls() {
-  if (!door_->tls || knows_speech_) return false;
-  auto& input = loop_->input();
-  const ssize_t peeked = recv(socket_.native_handle(), input.data(), input.size(), MSG_PEEK | MSG_DONTWAIT);
-  if (peeked <= 0) return false;
-  const std::string_view bytes(input.data(), static_cast<size_t>(peeked));
-  const std::optional<Speech> speech = SpeechOf(bytes);
-  if (speech != Speech::kHttp1 && speech != Speech::kHttp2) return false;
-  transport_ = MakePlainTransport(socket_.native_handle());
-  phase_ = Phase::kOpen;
-  // The peeked bytes come again, or are discarded while the connection lingers.
-  if (speech == Speech::kHttp2) {
-    BecomeH2({}, door_->wrong_door(*speech));
-  } else {
-    RefuseSpeech(*speech, bytes);
+bool HttpConnection::MayBeginTls() {
+  if (!door_->tls || is_tls_) return true;
+  char first = 0;
+  ssize_t peeked = 0;
+  do {
+    peeked = recv(socket_.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+  } while (peeked < 0 && errno == EINTR);
+  if (peeked <= 0) {
+    if (peeked < 0 && errno == EAGAIN) {
+      WaitFor(Transport::Result::kWaitReadable);
+    } else {
+      Close();
+    }
+    return false;
   }
-  return true;
+  // Methods of HTTP are in upper case, no record of TLS begins so. The handshake has an alert for all else.
+  if (!absl::ascii_isupper(static_cast<uint8_t>(first))) {
+    is_tls_ = true;
+    return true;
+  }
+  transport_ = MakePlainTransport(socket_.native_handle());
+  is_plain_at_tls_ = true;
+  phase_ = Phase::kOpen;
+  ReadSome();
+  return false;
 }
 
 void HttpConnection::BecomeH2(std::string_view first, std::string refusal) {
@@ -229,7 +236,7 @@ void HttpConnection::RefuseSpeech(Speech speech, std::string_view bytes) {
 }
 
 void HttpConnection::Handshake() {
-  if (IsPlainAtTls()) return;
+  if (!MayBeginTls()) return;
   const Transport::Result result = transport_->Handshake();
   switch (result) {
     case Transport::Result::kDone:
@@ -240,8 +247,10 @@ void HttpConnection::Handshake() {
     case Transport::Result::kWaitWritable:
       return WaitFor(result);
     case Transport::Result::kEnded:
-    case Transport::Result::kFailed:
       return Close();
+    case Transport::Result::kFailed:
+      // The client must receive the alert that says why.
+      return Linger();
   }
 }
 

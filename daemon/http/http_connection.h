@@ -68,8 +68,10 @@ class HttpConnection final : public LoopConnection,
   void ReadSome();
   // True if the first bytes are not what this port speaks: they are answered then, with the hint where they should go.
   bool IsWrongDoor(std::string_view bytes);
-  // The same for plain text at a port with TLS, before the handshake takes it.
-  bool IsPlainAtTls();
+  // False if the handshake has to wait for the first byte, or plain text is there instead of it. OpenSSL must not read
+  // plain text: the answer needs it, and if unread bytes are left, the system resets the connection and the client does
+  // not get the alert.
+  bool MayBeginTls();
   void RefuseSpeech(Speech speech, std::string_view bytes);
   // Handles the requests that are complete with `bytes`, and sends their answers.
   void Turn(std::string_view bytes);
@@ -113,7 +115,9 @@ class HttpConnection final : public LoopConnection,
   bool is_http_1_0_ = false;
   bool is_head_ = false;
   bool more_was_read_ = false;
-  bool knows_speech_ = false;  // the first bytes have been looked at
+  bool knows_speech_ = false;     // the first bytes have been looked at
+  bool is_tls_ = false;           // its handshake has begun
+  bool is_plain_at_tls_ = false;  // all that is said here is answered with a hint
   size_t handled_bytes_ = 0;
 
   RequestReader reader_;

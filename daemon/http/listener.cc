@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
@@ -29,6 +30,7 @@ constexpr int kAcceptsAtEnd = 4096;
 constexpr int kAcceptsPerTurn = 64;
 // Pause after descriptors ran out: they come back only when connections end.
 constexpr std::chrono::milliseconds kPause(50);
+constexpr size_t kDiscardBytes = 16 << 10;
 // Repeated warnings are logged once per this many.
 constexpr int kLogEvery = 1000;
 
@@ -144,6 +146,10 @@ void Listener::ShedOne() {
 void Listener::TurnAway(int socket) {
   // A TLS client would not understand a plain-text answer.
   if (!door_->tls) send(socket, kTooMany.data(), kTooMany.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  shutdown(socket, SHUT_WR);
+  // A request that has arrived would make the system reset the connection, and the client may lose the answer.
+  std::array<char, kDiscardBytes> request;
+  recv(socket, request.data(), request.size(), MSG_DONTWAIT);
   close(socket);
 }
 

@@ -57,8 +57,8 @@ struct ServerState {
         own_budget(server_options.held_bytes_max, server_options.held_bytes_max),
         ledger(options.ledger == nullptr ? &own_ledger : options.ledger),
         budget(options.budget == nullptr ? &own_budget : options.budget),
-        h2_limits{.stall_ns = absl::ToInt64Nanoseconds(options.stall_timeout),
-                  .bytes_per_second_min = options.bytes_per_second_min} {}
+        h2_limits{.pace = {.stall_ns = absl::ToInt64Nanoseconds(options.stall_timeout),
+                           .bytes_per_second_min = options.bytes_per_second_min}} {}
 
   const HttpServerOptions options;
   HttpHandler* const handler;

@@ -44,9 +44,7 @@ class ReflectionStream final : public RpcHandler, public std::enable_shared_from
     if (message.bytes.size() > kReflectionRequestBytesMax) {
       return End(ReflectionError(RpcCode::kInvalidArgument, "the request is too large"));
     }
-    call_->RunInTurn([self = shared_from_this(), message = std::move(message)](bool is_late) {
-      self->Answer(message.bytes, is_late);
-    });
+    Answer(message.bytes);
   }
   void OnReadEnd() override {
     has_read_all_ = true;
@@ -75,9 +73,8 @@ class ReflectionStream final : public RpcHandler, public std::enable_shared_from
     call->Post([self = shared_from_this()] { self->Begin(); });
   }
 
-  void Answer(std::string_view request, bool is_late) {
-    if (call_ == nullptr || is_over_) return;
-    if (is_late) return End(ReflectionError(RpcCode::kUnavailable, "the daemon has too much to do"));
+  void Answer(std::string_view request) {
+    if (call_->IsLate()) return End(ReflectionError(RpcCode::kUnavailable, "the daemon has too much to do"));
     if (!answers_.Find(request)) return End(ReflectionError(RpcCode::kInvalidArgument, "the request is malformed"));
     OutMessage answer;
     answer.memory = HeldMemory(call_->memory());

@@ -210,10 +210,9 @@ void RpcCall::SetPatient() {
   if (stream_ != nullptr) stream_->set_patient();
 }
 
-void RpcCall::RunInTurn(Turn work) {
-  const bool is_late = peer_->is_late;
-  if (is_late) loop_->state().late_requests.fetch_add(1, std::memory_order_relaxed);
-  std::move(work)(is_late);
+bool RpcCall::IsLate() {
+  if (peer_->is_late) loop_->state().late_requests.fetch_add(1, std::memory_order_relaxed);
+  return peer_->is_late;
 }
 
 // ---- Answering

@@ -60,8 +60,8 @@ using OpenCall = std::function<void(const std::shared_ptr<RpcCall>& call)>;
 struct RpcLimits {
   // The largest message: the largest request has the names around its items besides.
   size_t message_bytes_max = (16 << 20) + (64 << 10);
-  // Calls of a connection of which the client knows, and those that it has cancelled and that still run.
-  int calls_max = 400;
+  // Compared with H2Peer::running.
+  int calls_max = H2Peer::kRunningMax;
   // How a call ends for which the connection has too many others, and one for whose request there is no memory.
   std::function<RpcStatus()> too_many = [] {
     return RpcStatus{.code = RpcCode::kResourceExhausted, .message = "Too many calls"};
@@ -105,9 +105,9 @@ class RpcCall final : public StreamHandler, public LoopGuest, public std::enable
   // client. `is_owed`: the client must send the message, or the end of its messages, at the minimum rate; otherwise it
   // may begin the message whenever it likes.
   void Read(bool is_owed = false);
-  // Runs `work` now. `is_late`: the call is to be refused, since the loop has more requests than it can serve.
-  using Turn = absl::AnyInvocable<void(bool is_late) &&>;
-  void RunInTurn(Turn work);
+  // True if the request that has arrived is to be refused, since the loop has more requests than it can serve. Ask once
+  // for each request: refusals are counted.
+  bool IsLate();
   // The client may read as slowly as it likes while there is memory.
   void SetPatient();
   // Bytes of messages that have not left for the client's connection.

@@ -42,9 +42,9 @@ using daemon::RpcCall;
 using daemon::RpcCode;
 using daemon::RpcHandler;
 
-// A call with one request and one answer, in its turn as in the daemon.
+// A call with one request and one answer.
 //
-// Thread-safety: belongs to the thread of the call's loop. Lifetime: the call holds it, and so does its turn.
+// Thread-safety: belongs to the thread of the call's loop. Lifetime: the call holds it.
 class H2FloorCall final : public RpcHandler, public std::enable_shared_from_this<H2FloorCall> {
  public:
   // `serve` outlives the call.
@@ -58,16 +58,12 @@ class H2FloorCall final : public RpcHandler, public std::enable_shared_from_this
 
   void OnReadEnd() override {
     if (!request_.has_value()) return call_->Finish({.code = RpcCode::kInternal, .message = "The call has no request"});
-    call_->RunInTurn([self = shared_from_this()](bool is_late) { self->Run(is_late); });
-  }
-
- private:
-  void Run(bool is_late) {
-    if (is_late) return call_->Finish({.code = RpcCode::kResourceExhausted, .message = "Too many calls wait"});
+    if (call_->IsLate()) return call_->Finish({.code = RpcCode::kResourceExhausted, .message = "Too many calls wait"});
     (*serve_)(std::move(request_->bytes),
               [call = call_](std::optional<std::string> answer) { Reply(call.get(), std::move(answer)); });
   }
 
+ private:
   static void Reply(RpcCall* call, std::optional<std::string> answer) {
     if (!answer.has_value()) return call->Finish({.code = RpcCode::kInvalidArgument, .message = "unreadable"});
     OutMessage message{.head = {}, .bytes = *std::move(answer), .memory = HeldMemory(call->memory())};

@@ -193,7 +193,7 @@ TEST(H2Exchange, OtherThreadsAnswerInAnyOrder) {
 
 // Requests that a client has broken off may still run.
 TEST(H2Exchange, RequestsThatStillRunAreBounded) {
-  constexpr size_t kMax = H2Exchange::kRunningMax;
+  constexpr size_t kMax = H2Peer::kRunningMax;
   HoldingHandler handler;
   const auto server = Serve(&handler);
   H2Socket client(server->address());

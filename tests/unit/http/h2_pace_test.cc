@@ -107,7 +107,7 @@ TEST(H2Drain, EndsWithoutAnAnswer) {
 // ---- Stalls
 
 TEST(H2Stall, AnOwedRequestIsReset) {
-  H2Pair pair({.stall_ns = 20 * kSecondNs});
+  H2Pair pair({.pace = {.stall_ns = 20 * kSecondNs}});
   H2Client client;
   pair.on_request = [&](RecordingHandler& handler) {
     if (pair.requests == 1) handler.stream->SetOwed(true);
@@ -129,7 +129,7 @@ TEST(H2Stall, AnOwedRequestIsReset) {
 }
 
 TEST(H2Stall, BytesEarnTimeAtTheMinimumRate) {
-  H2Pair pair({.stall_ns = 20 * kSecondNs, .bytes_per_second_min = 1000});
+  H2Pair pair({.pace = {.stall_ns = 20 * kSecondNs, .bytes_per_second_min = 1000}});
   H2Client client;
   pair.on_request = [](RecordingHandler& handler) { handler.stream->SetOwed(true); };
   const int32_t steady = client.Begin("/");
@@ -154,7 +154,7 @@ TEST(H2Stall, BytesEarnTimeAtTheMinimumRate) {
 }
 
 TEST(H2Stall, AHeadThatDoesNotEndIsReset) {
-  H2Pair pair({.stall_ns = 20 * kSecondNs});
+  H2Pair pair({.pace = {.stall_ns = 20 * kSecondNs}});
   const std::string request = RawRequest(1);
   ASSERT_TRUE(pair.session.Receive(RawPreface() + request.substr(0, request.size() - 1)));
   EXPECT_EQ(pair.session.streams(), 1);
@@ -180,7 +180,7 @@ TEST(H2Stall, ACompleteHeadOwesNothing) {
 }
 
 TEST(H2Stall, AnUnreadAnswerIsReset) {
-  H2Pair pair({.stall_ns = 20 * kSecondNs, .bytes_per_second_min = 1000});
+  H2Pair pair({.pace = {.stall_ns = 20 * kSecondNs, .bytes_per_second_min = 1000}});
   H2Client client({.settings = {{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1000}}, .gives_windows = false});
   pair.on_request = [&](RecordingHandler& handler) {
     if (pair.requests == 3) handler.stream->set_patient();

@@ -17,6 +17,7 @@
 namespace armature::daemon::h2_session_test {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
@@ -460,6 +461,7 @@ TEST(H2Session, ConnectionErrorsAreAnsweredAndCounted) {
        NGHTTP2_COMPRESSION_ERROR},
       {RawFrame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 2, {}), NGHTTP2_PROTOCOL_ERROR},
       {BigEndian(1 << 20, 3) + std::string(6, 0), NGHTTP2_FRAME_SIZE_ERROR},
+      {RawFrame(NGHTTP2_PRIORITY, 0, 0, std::string(5, 0)), NGHTTP2_PROTOCOL_ERROR},
       {RawRequest(1) + RawFrame(NGHTTP2_DATA, 0, 1, "after the end"), NGHTTP2_STREAM_CLOSED},
   };
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -479,6 +481,45 @@ TEST(H2Session, ConnectionErrorsAreAnsweredAndCounted) {
     EXPECT_EQ(pair.requests, i + 1 == cases.size() ? 1 : 0);
     EXPECT_EQ(pair.Sent(), "");
   }
+}
+
+// The library keeps no ended streams.
+TEST(H2Session, HeadsOfStreamsThatTheClientHasEndedAreErrors) {
+  const std::string head = RawRequest(1);
+  const std::string reset = RawFrame(NGHTTP2_RST_STREAM, 0, 1, BigEndian(NGHTTP2_CANCEL, 4));
+  const std::string other = RawRequest(3);
+  const std::string trailers = RawFrame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, 1, {});
+  for (const std::string& bytes : {head, trailers, reset + head, other + head}) {
+    H2Pair pair;
+    pair.on_request = [](RecordingHandler& handler) { handler.Answer({"done"}); };
+    EXPECT_TRUE(pair.session.Receive(RawPreface() + RawRequest(1)));
+    EXPECT_THAT(pair.Sent(), HasSubstr("done"));
+    EXPECT_EQ(pair.session.streams(), 0);
+    static_cast<void>(pair.session.Receive(bytes));
+    const std::string sent = pair.Sent();
+    EXPECT_EQ(SplitFrames(sent).back().type, NGHTTP2_GOAWAY);
+    EXPECT_EQ(SplitFrames(sent).back().payload.substr(4, 4), BigEndian(NGHTTP2_STREAM_CLOSED, 4));
+    EXPECT_THAT(pair.broken, ElementsAre(H2Break::kProtocol));
+  }
+}
+
+// A client cannot know yet that its request has been answered before its end.
+TEST(H2Session, FramesOfStreamsThatAreAnsweredEarlyAreIgnored) {
+  H2Pair pair;
+  pair.on_request = [](RecordingHandler& handler) { handler.Answer({"no"}); };
+  H2Client client;
+  const int32_t stream = client.Begin("/");
+  EXPECT_TRUE(pair.session.Receive(client.Output()));
+  EXPECT_THAT(pair.Sent(), HasSubstr("no"));
+  EXPECT_EQ(pair.session.streams(), 0);
+  for (const std::string& bytes :
+       {RawFrame(NGHTTP2_DATA, 0, stream, "more"), RawFrame(NGHTTP2_DATA, NGHTTP2_FLAG_END_STREAM, stream, ""),
+        RawFrame(NGHTTP2_RST_STREAM, 0, stream, BigEndian(NGHTTP2_CANCEL, 4))}) {
+    EXPECT_TRUE(pair.session.Receive(bytes));
+  }
+  EXPECT_TRUE(pair.session.Receive(RawRequest(stream + 2)));
+  EXPECT_EQ(pair.requests, 2);
+  EXPECT_THAT(pair.broken, IsEmpty());
 }
 
 TEST(H2Session, WhatIsNoPrefaceIsRefused) {

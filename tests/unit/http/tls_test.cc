@@ -1,7 +1,10 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -9,6 +12,7 @@
 
 #include "daemon/http/http_server.h"
 #include "daemon/http/transport.h"
+#include "daemon/net/connection_ledger.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/base/strings.h"
@@ -97,6 +101,22 @@ class TlsClient {
   std::unique_ptr<SSL_CTX, Free> context_;
   std::unique_ptr<SSL, Free> ssl_;
 };
+
+constexpr std::string_view kAlert("\x15\x03", 2);
+
+// Sends the bytes and reads to the end of the connection. A reset is a failure.
+std::string ReadToPoliteEnd(const std::string& address, const std::string& bytes) {
+  RawHttpClient client(address);
+  client.SendWhatFits(bytes);
+  std::string read;
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const ssize_t got = recv(client.socket(), buffer.data(), buffer.size(), 0);
+    EXPECT_GE(got, 0) << std::strerror(errno);
+    if (got <= 0) return read;
+    read.append(buffer.data(), static_cast<size_t>(got));
+  }
+}
 
 class TlsTest : public testing::Test {
  protected:
@@ -204,6 +224,45 @@ TEST_F(TlsTest, PlainTextIsToldOfTls) {
     EXPECT_THAT(client.ReadToEnd(),
                 testing::AllOf(HasSubstr("HTTP/1.1 400 "), testing::EndsWith("\r\n\r\nUse https.\n")));
     ExpectServing(*server);
+  }
+}
+
+// Whatever part of them has arrived when the server looks.
+TEST_F(TlsTest, PlainTextInPiecesIsToldOfTls) {
+  HttpDoor door = Door();
+  door.wrong_door = [](Speech speech) { return std::string(speech == Speech::kHttp2 ? "Take TLS." : "Use https."); };
+  const auto server = Serve(&handler_, {.door = door, .head_timeout = absl::Milliseconds(300)});
+  const auto told = [&](std::string_view bytes) {
+    RawHttpClient client(server->address());
+    for (const char byte : bytes) {
+      client.Send(std::string_view(&byte, 1));
+      std::this_thread::yield();
+    }
+    return client.ReadToEnd();
+  };
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(told("GET "), AllOf(StartsWith("HTTP/1.1 400 "), testing::EndsWith("\r\n\r\nUse https.\n")));
+    EXPECT_THAT(told("PRX\x01"), AllOf(StartsWith("HTTP/1.1 400 "), testing::EndsWith("\r\n\r\nUse https.\n")));
+  }
+  // The server's SETTINGS.
+  EXPECT_EQ(told("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").substr(3, 2), std::string("\x04\x00", 2));
+  EXPECT_THAT(told("PRI * HTTP/2.0"), StartsWith("HTTP/1.1 408 "));
+  ExpectServing(*server);
+}
+
+// A reset, which the system sends when a socket with unread bytes is closed, may take the answer from the client.
+TEST_F(TlsTest, NoAnswerIsFollowedByAReset) {
+  ConnectionLedger full({.connections_max = 0});
+  HttpDoor door = Door();
+  door.wrong_door = [](Speech) { return std::string("Use https."); };
+  const auto server = Serve(&handler_, {.door = door});
+  const auto full_server = Serve(&handler_, {.ledger = &full});
+  const std::string rest(100'000, 'x');
+  const std::string hello("\x16\x03\x01\x00\x04\x01\x00\x00\x00", 9);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(ReadToPoliteEnd(server->address(), "GET / HTTP/1.1\r\n" + rest), StartsWith("HTTP/1.1 400 "));
+    EXPECT_THAT(ReadToPoliteEnd(server->address(), hello + rest), StartsWith(kAlert));
+    EXPECT_THAT(ReadToPoliteEnd(full_server->address(), "GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 503 "));
   }
 }
 
