@@ -1,31 +1,20 @@
 #include "daemon/http/h2_connection.h"
 
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <boost/system/error_code.hpp>
-#include <cerrno>
 #include <functional>
 #include <utility>
 
 #include "daemon/http/h2_exchange.h"
 #include "daemon/net/coarse_clock.h"
 #include "daemon/net/wrong_door.h"
-#include "storage/base/monotonic_wait.h"
 
 namespace armature::daemon {
 namespace {
 
-namespace asio = boost::asio;
-
 // Limits of one connection's turn.
 constexpr int kH2ReadsPerTurn = 8;
 constexpr int kH2FlushesPerTurn = 16;
-constexpr int kH2DiscardsPerTurn = 16;
 constexpr size_t kPiecesPerWrite = 64;
 // Memory of a stream and its call, and of a connection with streams, beside their messages.
 constexpr size_t kStreamBytes = 4 << 10;
@@ -37,8 +26,6 @@ constexpr int64_t kSilenceNs = 60'000'000'000;
 constexpr int64_t kLifeNs = 20'000'000'000;
 // A client that does not answer the notice of the drain is told the last stream all the same.
 constexpr int64_t kNoticeNs = 1'000'000'000;
-// A client that has closed its side is noticed at once, and one whose system has all that was sent after this time.
-constexpr int64_t kLingerLookNs = 20'000'000;
 
 int64_t InNs(absl::Duration time) { return absl::ToInt64Nanoseconds(time); }
 
@@ -46,11 +33,7 @@ int64_t InNs(absl::Duration time) { return absl::ToInt64Nanoseconds(time); }
 
 H2Connection::H2Connection(std::shared_ptr<IoLoop> loop, AcceptedSocket accepted, std::unique_ptr<Transport> transport,
                            std::string refusal)
-    : LoopConnection(accepted.network),
-      loop_(std::move(loop)),
-      socket_(loop_->io().get_executor()),
-      transport_(std::move(transport)),
-      door_(std::move(accepted.door)),
+    : SocketConnection(std::move(loop), accepted, std::move(transport), End::kClientHasReceived),
       refusal_(std::move(refusal)),
       peer_(std::make_shared<H2Peer>()),
       session_(this, &output_, &loop_->state().h2_limits),
@@ -65,36 +48,22 @@ H2Connection::H2Connection(std::shared_ptr<IoLoop> loop, AcceptedSocket accepted
   peer_->memory = {loop_->state().budget, ClientOf(network())};
   peer_->certificate_names = transport_->PeerNames();
   share_ = HeldMemory(peer_->memory);
-  boost::system::error_code ec;
-  socket_.assign(accepted.socket, ec);
-  if (ec) close(accepted.socket);
   loop_->state().h2_connections.fetch_add(1, std::memory_order_relaxed);
 }
 
 H2Connection::~H2Connection() { loop_->state().h2_connections.fetch_sub(1, std::memory_order_relaxed); }
 
 void H2Connection::Start(std::string_view first) {
-  if (!socket_.is_open()) return Close();
+  if (!has_socket()) return Close();
   has_settings_ = first.size() > kSpeechBytes;
   is_over_ = !session_.Receive(first);
   if (loop_->draining()) Drain();
   WaitFor(Transport::Result::kWaitReadable);
 }
 
-void H2Connection::Close() {
-  if (std::exchange(is_closed_, true)) return;
-  const std::shared_ptr<H2Connection> self = shared_from_this();
-  boost::system::error_code ec;
-  socket_.close(ec);
+void H2Connection::Release() {
   session_.CloseAll();
   share_.Set(0);
-  loop_->Remove(this);
-}
-
-void H2Connection::Reset() {
-  const linger at_once = {.l_onoff = 1, .l_linger = 0};
-  setsockopt(socket_.native_handle(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-  Close();
 }
 
 // ---- The session's host
@@ -133,22 +102,7 @@ int64_t H2Connection::NowNs() const { return CoarseNowNs(); }
 
 // ---- Reading
 
-void H2Connection::WaitFor(Transport::Result what) {
-  const bool is_readable = what == Transport::Result::kWaitReadable;
-  bool& is_waiting = is_readable ? is_waiting_readable_ : is_waiting_writable_;
-  // A connection stands in the queue once.
-  if (is_readable && is_queued_) return;
-  if (is_closed_ || std::exchange(is_waiting, true)) return;
-  socket_.async_wait(is_readable ? asio::posix::descriptor_base::wait_read : asio::posix::descriptor_base::wait_write,
-                     [self = shared_from_this(), is_readable](const boost::system::error_code& ec) {
-                       (is_readable ? self->is_waiting_readable_ : self->is_waiting_writable_) = false;
-                       if (!ec) self->OnReady(!is_readable);
-                     });
-}
-
 void H2Connection::OnReady(bool is_writable) {
-  if (is_closed_) return;
-  if (is_lingering_) return Discard();
   if (is_writable) {
     if (Flush()) WaitForMore();
     return;
@@ -157,9 +111,9 @@ void H2Connection::OnReady(bool is_writable) {
   if (!is_queued_) ReadSome();
 }
 
-// Reading has paused if the output was full.
+// Reading has paused if the output was full. A connection stands in the queue once.
 void H2Connection::WaitForMore() {
-  if (!is_over_ && output_.size() < loop_->state().h2_limits.output_bytes_max) {
+  if (!is_queued_ && !is_over_ && output_.size() < loop_->state().h2_limits.output_bytes_max) {
     WaitFor(Transport::Result::kWaitReadable);
   }
 }
@@ -167,8 +121,7 @@ void H2Connection::WaitForMore() {
 // The calls that arrive in a late turn are refused.
 void H2Connection::TakeTurn(bool is_late) {
   is_queued_ = false;
-  if (is_closed_) return;
-  if (is_lingering_) return Discard();
+  if (!is_open()) return;
   peer_->is_late = is_late;
   ReadSome();
   peer_->is_late = false;
@@ -200,7 +153,7 @@ void H2Connection::ReadSome() {
 
 void H2Connection::OnFlush() {
   will_flush_ = false;
-  if (!is_closed_ && !is_lingering_ && Flush()) WaitForMore();
+  if (is_open() && Flush()) WaitForMore();
 }
 
 bool H2Connection::Flush() {
@@ -257,7 +210,7 @@ void H2Connection::SetWriteDeadline(size_t sent) {
 }
 
 void H2Connection::CountHeld() {
-  if (is_closed_ || is_lingering_) return;
+  if (!is_open()) return;
   const size_t streams = session_.streams() + static_cast<size_t>(peer_->running.load(std::memory_order_relaxed));
   const size_t bytes = session_.held_bytes() + session_.head_bytes() + output_.copied_bytes() + streams * kStreamBytes;
   if (bytes <= share_.counted() && 2 * bytes >= share_.counted()) return;
@@ -269,55 +222,18 @@ void H2Connection::CountHeld() {
   }
 }
 
-// ---- Ending
-
-// A client that still reads its last answer sends window updates. If they came to a closed socket, the system would
-// throw away the bytes that the client has not received.
-void H2Connection::Linger() {
-  is_lingering_ = true;
-  session_.CloseAll();
-  share_.Set(0);
-  transport_->EndWriting();
-  linger_until_ns_ = CoarseNowNs() + InNs(options().linger_timeout);
-  linger_left_ = options().linger_bytes_max;
-  Discard();
-}
-
-void H2Connection::Discard() {
-  auto& input = loop_->input();
-  for (int i = 0; i < kH2DiscardsPerTurn; ++i) {
-    // Reads below TLS: the content does not matter.
-    const ssize_t bytes = recv(socket_.native_handle(), input.data(), input.size(), MSG_DONTWAIT);
-    if (bytes < 0 && errno == EAGAIN) break;
-    if (bytes <= 0 || static_cast<size_t>(bytes) > linger_left_) return Close();
-    linger_left_ -= static_cast<size_t>(bytes);
-  }
-  int unreceived = 0;
-  if (ioctl(socket_.native_handle(), SIOCOUTQ, &unreceived) != 0 || unreceived == 0) return Close();
-  WaitFor(Transport::Result::kWaitReadable);
-  if (!std::exchange(has_timer_, true)) loop_->SetTimer(MonotonicNs() + kLingerLookNs, weak_from_this());
-}
-
-void H2Connection::OnTimer() {
-  has_timer_ = false;
-  if (!is_closed_) Discard();
-}
-
 // ---- Time
 
 void H2Connection::Drain() {
-  if (is_draining_ || is_lingering_) return;
+  if (is_draining_ || !is_open()) return;
   is_draining_ = true;
   drained_ns_ = CoarseNowNs();
   session_.BeginDrain();
 }
 
 void H2Connection::Sweep(int64_t now_ns) {
-  const std::shared_ptr<H2Connection> self = shared_from_this();
-  if (is_lingering_) {
-    if (now_ns >= linger_until_ns_) Close();
-    return;
-  }
+  const std::shared_ptr<SocketConnection> self = shared_from_this();
+  if (is_lingering()) return SweepLinger(now_ns);
   if (write_deadline_ns_ > 0 && now_ns >= write_deadline_ns_) {
     OnBroken(H2Break::kStalled);
     return Reset();

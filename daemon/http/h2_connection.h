@@ -3,8 +3,6 @@
 
 // One HTTP/2 connection on its loop: its socket, its memory, and the time that its client has.
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,17 +12,12 @@
 #include "daemon/http/h2_output.h"
 #include "daemon/http/h2_router.h"
 #include "daemon/http/h2_session.h"
-#include "daemon/http/io_loop.h"
-#include "daemon/http/loop_guest.h"
-#include "daemon/http/transport.h"
+#include "daemon/http/socket_connection.h"
 
 namespace armature::daemon {
 
 // Thread-safety: owned by its loop's thread. Lifetime: the loop holds it until it is closed.
-class H2Connection final : public LoopConnection,
-                           public LoopGuest,
-                           public std::enable_shared_from_this<H2Connection>,
-                           private H2Session::Host {
+class H2Connection final : public SocketConnection, private H2Session::Host {
  public:
   // Takes ownership of the socket. `refusal`: what all requests are told; empty: they are served.
   H2Connection(std::shared_ptr<IoLoop> loop, AcceptedSocket accepted, std::unique_ptr<Transport> transport,
@@ -36,12 +29,9 @@ class H2Connection final : public LoopConnection,
 
   void Drain() override;
   void Sweep(int64_t now_ns) override;
-  void Close() override;
   void OnFlush() override;
   // Reads what waited in the socket.
   void TakeTurn(bool is_late) override;
-  // Looks whether the client has received all.
-  void OnTimer() override;
 
  private:
   std::shared_ptr<StreamHandler> OnRequest(H2Stream* stream, H2Request request) override;
@@ -50,9 +40,8 @@ class H2Connection final : public LoopConnection,
   bool MayWiden(size_t bytes) override;
   int64_t NowNs() const override;
 
-  const HttpServerOptions& options() const { return loop_->state().options; }
-  void WaitFor(Transport::Result what);
-  void OnReady(bool is_writable);
+  void OnReady(bool is_writable) override;
+  void Release() override;
   void ReadSome();
   void WaitForMore();
   // Sends what the session has to send. False if the connection is closed.
@@ -62,29 +51,16 @@ class H2Connection final : public LoopConnection,
   void SetWriteDeadline(size_t sent);
   void CountHeld();
   void SweepSilence(int64_t now_ns);
-  // All is sent: closes the connection once the client's system has it, or the client has closed.
-  void Linger();
-  void Discard();
-  // Closes without sending the rest: for clients that do not read.
-  void Reset();
 
-  const std::shared_ptr<IoLoop> loop_;
-  boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type> socket_;
-  const std::unique_ptr<Transport> transport_;
-  const std::shared_ptr<const HttpDoor> door_;
   const std::string refusal_;
   std::shared_ptr<H2Peer> peer_;
   H2Output output_;
   H2Session session_;
   HeldMemory share_;  // of what no message counts
 
-  size_t requests_ = 0;  // of this turn
-  bool is_closed_ = false;
-  bool is_over_ = false;       // nothing more is read; the output is sent
-  bool is_lingering_ = false;  // nothing more is sent
-  bool is_queued_ = false;     // it waits for its turn
-  bool is_waiting_readable_ = false;
-  bool is_waiting_writable_ = false;
+  size_t requests_ = 0;     // of this turn
+  bool is_over_ = false;    // nothing more is read; the output is sent
+  bool is_queued_ = false;  // it waits for its turn
   bool will_flush_ = false;
   bool is_draining_ = false;
   bool has_settings_ = false;      // the client has sent more than the preface
@@ -97,9 +73,6 @@ class H2Connection final : public LoopConnection,
   int64_t idle_since_ns_ = 0;  // without streams
   int64_t asked_ns_ = 0;       // last sign of life that was asked for
   int64_t drained_ns_ = 0;     // begin of the drain
-  bool has_timer_ = false;
-  int64_t linger_until_ns_ = 0;
-  size_t linger_left_ = 0;  // bytes
 };
 
 }  // namespace armature::daemon

@@ -1,11 +1,9 @@
 #include "daemon/http/http_connection.h"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <boost/system/error_code.hpp>
 #include <cerrno>
 #include <limits>
 #include <utility>
@@ -19,12 +17,9 @@
 namespace armature::daemon {
 namespace {
 
-namespace asio = boost::asio;
-
-// Limits of one connection's turn: bytes written, reads, and discarded reads.
+// Limits of one connection's turn: bytes written, and reads.
 constexpr size_t kOutputBytesPerWrite = 64 << 10;
 constexpr int kReadsPerTurn = 4;
-constexpr int kDiscardsPerTurn = 16;
 // Larger bodies are sent from where they are; smaller ones are copied behind their heads, so that many answers need one
 // call.
 constexpr size_t kCopiedBodyMax = 16 << 10;
@@ -42,37 +37,21 @@ thread_local const HttpConnection* handled = nullptr;
 
 HttpConnection::HttpConnection(std::shared_ptr<IoLoop> loop, AcceptedSocket accepted,
                                std::unique_ptr<Transport> transport)
-    : LoopConnection(accepted.network),
-      loop_(std::move(loop)),
-      socket_(loop_->io().get_executor()),
-      transport_(std::move(transport)),
-      door_(std::move(accepted.door)),
+    : SocketConnection(std::move(loop), accepted, std::move(transport), End::kClientCloses),
       peer_(std::move(accepted.peer)),
       client_(ClientOf(network())),
       reader_(&loop_->state().options.limits),
-      share_({loop_->state().budget, client_}) {
-  boost::system::error_code ec;
-  socket_.assign(accepted.socket, ec);
-  if (ec) {
-    // The socket has no owner then, and no event will ever arrive.
-    close(accepted.socket);
-  }
-}
+      share_({loop_->state().budget, client_}) {}
 
 HttpConnection::~HttpConnection() = default;
 
 void HttpConnection::Start() {
-  if (!socket_.is_open()) return Close();
+  if (!has_socket()) return Close();
   SetDeadline(Wait::kHead, loop_->state().options.head_timeout);
   Handshake();
 }
 
-void HttpConnection::Close() {
-  if (phase_ == Phase::kClosed) return;
-  const std::shared_ptr<HttpConnection> self = shared_from_this();
-  phase_ = Phase::kClosed;
-  boost::system::error_code ec;
-  socket_.close(ec);
+void HttpConnection::Release() {
   reader_.Next();
   Free(&unread_);
   Free(&unsent_);
@@ -80,45 +59,16 @@ void HttpConnection::Close() {
   body_memory_ = {};
   early_answer_.reset();
   share_.Set(0);
-  loop_->Remove(this);
-}
-
-// Closes without sending the rest: for clients that do not read.
-void HttpConnection::Reset() {
-  const linger at_once = {.l_onoff = 1, .l_linger = 0};
-  setsockopt(socket_.native_handle(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-  Close();
 }
 
 // ---- Waiting
 
-void HttpConnection::WaitFor(Transport::Result what) {
-  const bool readable = what == Transport::Result::kWaitReadable;
-  bool& waiting = readable ? waiting_readable_ : waiting_writable_;
-  if (waiting) return;
-  waiting = true;
-  socket_.async_wait(readable ? asio::posix::descriptor_base::wait_read : asio::posix::descriptor_base::wait_write,
-                     [self = shared_from_this(), readable](const boost::system::error_code& ec) {
-                       (readable ? self->waiting_readable_ : self->waiting_writable_) = false;
-                       if (!ec) self->OnReady();
-                     });
-}
-
-void HttpConnection::OnReady() {
-  switch (phase_) {
-    case Phase::kHandshake:
-      return Handshake();
-    case Phase::kOpen:
-      if (has_unsent()) {
-        if (Flush()) Resume();
-      } else if (!handling_) {
-        if (wait_ != Wait::kIdle || !loop_->MustWait(shared_from_this())) ReadSome();
-      }
-      return;
-    case Phase::kLingering:
-      return Discard();
-    case Phase::kClosed:
-      return;
+void HttpConnection::OnReady(bool /*is_writable*/) {
+  if (is_handshaking_) return Handshake();
+  if (has_unsent()) {
+    if (Flush()) Resume();
+  } else if (!handling_) {
+    if (wait_ != Wait::kIdle || !loop_->MustWait(shared_from_this())) ReadSome();
   }
 }
 
@@ -141,6 +91,7 @@ void HttpConnection::Credit(size_t bytes) {
 }
 
 void HttpConnection::Sweep(int64_t now_ns) {
+  if (is_lingering()) return SweepLinger(now_ns);
   if (wait_ == Wait::kWriting && (share_.is_counted() || body_memory_.is_counted()) &&
       now_ns - writing_since_ns_ >= absl::ToInt64Nanoseconds(options().unread_grace) &&
       loop_->state().budget->IsTight(client_)) {
@@ -150,10 +101,9 @@ void HttpConnection::Sweep(int64_t now_ns) {
   switch (wait_) {
     case Wait::kHead:
     case Wait::kBody:
-      if (phase_ == Phase::kHandshake) return Close();
+      if (is_handshaking_) return Close();
       return RefuseAndEnd(408);
     case Wait::kIdle:
-    case Wait::kLingering:
       return Close();
     case Wait::kWriting:
       return Reset();
@@ -190,7 +140,7 @@ bool HttpConnection::MayBeginTls() {
   char first = 0;
   ssize_t peeked = 0;
   do {
-    peeked = recv(socket_.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+    peeked = recv(socket(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
   } while (peeked < 0 && errno == EINTR);
   if (peeked <= 0) {
     if (peeked < 0 && errno == EAGAIN) {
@@ -205,20 +155,18 @@ bool HttpConnection::MayBeginTls() {
     is_tls_ = true;
     return true;
   }
-  transport_ = MakePlainTransport(socket_.native_handle());
+  transport_ = MakePlainTransport(socket());
   is_plain_at_tls_ = true;
-  phase_ = Phase::kOpen;
+  is_handshaking_ = false;
   ReadSome();
   return false;
 }
 
 void HttpConnection::BecomeH2(std::string_view first, std::string refusal) {
-  const std::shared_ptr<HttpConnection> self = shared_from_this();
-  phase_ = Phase::kClosed;
+  const std::shared_ptr<SocketConnection> self = shared_from_this();
   share_.Set(0);
-  const int socket = socket_.release();
   auto next = std::make_shared<H2Connection>(
-      loop_, AcceptedSocket{.socket = socket, .peer = peer_, .network = network(), .door = door_},
+      loop_, AcceptedSocket{.socket = HandOver(), .peer = peer_, .network = network(), .door = door_},
       std::move(transport_), std::move(refusal));
   loop_->Replace(this, next);
   next->Start(first);
@@ -240,7 +188,7 @@ void HttpConnection::Handshake() {
   const Transport::Result result = transport_->Handshake();
   switch (result) {
     case Transport::Result::kDone:
-      phase_ = Phase::kOpen;
+      is_handshaking_ = false;
       SetDeadline(Wait::kIdle, options().idle_timeout);
       return WaitFor(Transport::Result::kWaitReadable);
     case Transport::Result::kWaitReadable:
@@ -291,7 +239,7 @@ void HttpConnection::Turn(std::string_view bytes) {
     stop = TakeRequests(&bytes);
     flushed = Flush();
   }
-  if (phase_ == Phase::kClosed) return;
+  if (is_closed()) return;
   if (!bytes.empty() && bytes.size() > held.size() / 2 && !held.empty()) {
     held.erase(0, held.size() - bytes.size());
     unread_ = std::move(held);
@@ -399,7 +347,8 @@ void HttpConnection::HandleRequest() {
   CountHeld();
   handling_ = true;
   handled = this;
-  loop_->state().handler->Handle(std::move(request), [self = shared_from_this()](HttpResponse response) mutable {
+  auto self = std::static_pointer_cast<HttpConnection>(shared_from_this());
+  loop_->state().handler->Handle(std::move(request), [self = std::move(self)](HttpResponse response) mutable {
     if (handled == self.get()) {
       self->inline_answer_ = std::move(response);
       return;
@@ -422,7 +371,7 @@ void HttpConnection::HandleRequest() {
 void HttpConnection::OnPosted() { OnAnswer(std::move(posted_answer_)); }
 
 void HttpConnection::OnAnswer(HttpResponse response) {
-  if (phase_ == Phase::kClosed) return;
+  if (is_closed()) return;
   handled_bytes_ = 0;
   if (has_unsent()) {
     early_answer_ = std::move(response);
@@ -540,30 +489,10 @@ void HttpConnection::KeepUnsent(std::string_view head, std::string_view body, si
 // ---- Ending
 
 void HttpConnection::Drain() {
-  if (phase_ == Phase::kHandshake || phase_ == Phase::kLingering) return Close();
+  if (is_handshaking_) return Close();
+  if (is_lingering()) return Discard();
   // A request may have arrived that has not been read yet.
   if (is_reading()) ReadSome();
-}
-
-void HttpConnection::Linger() {
-  phase_ = Phase::kLingering;
-  transport_->EndWriting();
-  linger_left_ = options().linger_bytes_max;
-  SetDeadline(Wait::kLingering, options().linger_timeout);
-  CountHeld();
-  Discard();
-}
-
-void HttpConnection::Discard() {
-  auto& input = loop_->input();
-  for (int i = 0; i < kDiscardsPerTurn; ++i) {
-    // Reads below TLS: the content does not matter.
-    const ssize_t bytes = recv(socket_.native_handle(), input.data(), input.size(), MSG_DONTWAIT);
-    if (bytes < 0 && errno == EAGAIN && !loop_->draining()) break;
-    if (bytes <= 0 || static_cast<size_t>(bytes) > linger_left_) return Close();
-    linger_left_ -= static_cast<size_t>(bytes);
-  }
-  WaitFor(Transport::Result::kWaitReadable);
 }
 
 }  // namespace armature::daemon

@@ -3,8 +3,6 @@
 
 // One connection: reads requests, has them handled one after another, writes the answers in order.
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,10 +11,8 @@
 #include <string_view>
 
 #include "daemon/http/http_message.h"
-#include "daemon/http/io_loop.h"
 #include "daemon/http/request_reader.h"
-#include "daemon/http/server_state.h"
-#include "daemon/http/transport.h"
+#include "daemon/http/socket_connection.h"
 
 namespace armature::daemon {
 
@@ -24,9 +20,7 @@ namespace armature::daemon {
 //
 // Thread-safety: owned by its loop's thread.
 // Lifetime: the loop holds it until it is closed. A request under way holds it, and with it the loop, until its answer.
-class HttpConnection final : public LoopConnection,
-                             public LoopGuest,
-                             public std::enable_shared_from_this<HttpConnection> {
+class HttpConnection final : public SocketConnection {
  public:
   // Takes ownership of the socket.
   HttpConnection(std::shared_ptr<IoLoop> loop, AcceptedSocket accepted, std::unique_ptr<Transport> transport);
@@ -42,25 +36,22 @@ class HttpConnection final : public LoopConnection,
   // Closes the connection unless a request has begun to arrive.
   void Drain() override;
   void Sweep(int64_t now_ns) override;
-  void Close() override;
   // Reads the request that waited in the socket.
   void TakeTurn(bool is_late) override;
   // The answer to the request being handled is there.
   void OnPosted() override;
 
  private:
-  enum class Phase : uint8_t { kHandshake, kOpen, kLingering, kClosed };
   // The event that the deadline applies to.
-  enum class Wait : uint8_t { kIdle, kHead, kBody, kHandler, kWriting, kLingering };
+  enum class Wait : uint8_t { kIdle, kHead, kBody, kHandler, kWriting };
   // The reason why no further request is taken from the input.
   enum class Stop : uint8_t { kNeedsMore, kHandling, kOutputFull, kClosing };
 
-  const HttpServerOptions& options() const { return loop_->state().options; }
   bool has_unsent() const { return !unsent_.empty() || !unsent_body_.empty(); }
-  bool is_reading() const { return phase_ == Phase::kOpen && !handling_ && !closing_ && !has_unsent(); }
+  bool is_reading() const { return is_open() && !is_handshaking_ && !handling_ && !closing_ && !has_unsent(); }
 
-  void WaitFor(Transport::Result what);
-  void OnReady();
+  void OnReady(bool is_writable) override;
+  void Release() override;
   void SetDeadline(Wait wait, absl::Duration timeout);
   void Credit(size_t bytes);
 
@@ -92,20 +83,10 @@ class HttpConnection final : public LoopConnection,
   bool Flush();
   void KeepUnsent(std::string_view head, std::string_view body, size_t sent);
 
-  void Linger();
-  void Discard();
-  void Reset();
-
-  const std::shared_ptr<IoLoop> loop_;
-  boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type> socket_;
-  std::unique_ptr<Transport> transport_;
-  const std::shared_ptr<const HttpDoor> door_;
   const std::string peer_;
   const BudgetClient client_;
 
-  Phase phase_ = Phase::kHandshake;
-  bool waiting_readable_ = false;
-  bool waiting_writable_ = false;
+  bool is_handshaking_ = true;
   bool closing_ = false;        // no further request is taken
   bool took_request_ = false;   // since the deadline of a request was set
   bool sent_continue_ = false;  // for the request being read
@@ -136,7 +117,6 @@ class HttpConnection final : public LoopConnection,
   Wait wait_ = Wait::kIdle;
   int64_t deadline_ns_ = 0;
   int64_t writing_since_ns_ = 0;
-  size_t linger_left_ = 0;
 };
 
 }  // namespace armature::daemon
