@@ -125,6 +125,10 @@ bool HttpConnection::IsWrongDoor(std::string_view bytes) {
     return true;
   }
   knows_speech_ = true;
+  if (speech == Speech::kHttp2 && door_->closes_http2) {
+    Close();
+    return true;
+  }
   if (speech == Speech::kHttp2) {
     BecomeH2(bytes, is_plain_at_tls_ ? door_->wrong_door(*speech) : "");
     return true;

@@ -30,6 +30,9 @@ struct HttpDoor {
   // Called for each connection. Empty: plain text, as it should be on Unix sockets. If it returns null, the connection
   // is closed.
   std::function<std::shared_ptr<const TlsContext>()> tls = {};
+  // Clients with HTTP/2 are to try another address: their connections are closed unanswered. gRPC's clients go on to
+  // the next address then, and stay where a connection is answered.
+  bool closes_http2 = false;
   // Handles gRPC calls. Null: they are answered with the hint. Outlives the server.
   H2Router* router = nullptr;
   // The hint for a client that does not speak what this door does: gRPC where there is none (kHttp2), plain text at a

@@ -53,6 +53,7 @@ absl::StatusOr<std::unique_ptr<Standby>> Standby::Start(const StandbyOptions& op
     HttpServerOptions http;
     http.door.listen = options.http_listen;
     http.door.tls = options.tls;
+    http.door.closes_http2 = true;
     http.io_threads = 1;
     http.ledger = options.ledger;
     http.held_bytes_max = kHeldBytesMax;

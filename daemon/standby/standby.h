@@ -20,9 +20,8 @@ struct StandbyOptions {
   std::string grpc_listen;
   std::string http_listen;
   std::string metrics_listen;
-  // Connections of clients are passed on to the owner. Otherwise HTTP is answered 503, and nothing listens for gRPC:
-  // gRPC's clients with several addresses go on to the next one if a connection is refused, but stay where one is
-  // accepted.
+  // Connections of clients are passed on to the owner. Otherwise HTTP/1.1 is answered 503, nothing listens for gRPC,
+  // and connections with HTTP/2 are closed (HttpDoor::closes_http2).
   bool forwards = false;
   // TLS of the HTTP front; see HttpDoor.
   std::function<std::shared_ptr<const TlsContext>()> tls = {};

@@ -42,8 +42,7 @@ class Daemon:
                 f"--rados_conf={os.environ['ARMATURE_RADOS_CONF']}",
                 f"--rados_user={os.environ['ARMATURE_RADOS_USER']}",
                 f"--lease_seconds={LEASE_SECONDS}",
-                "--grpc_listen=off",
-                "--http_listen=127.0.0.1:0",
+                *(() if any(flag.startswith("--listen=") for flag in flags) else ("--grpc_listen=off", "--http_listen=127.0.0.1:0")),
                 *flags,
             ],
             stdout=subprocess.PIPE,
@@ -241,6 +240,39 @@ class DaemonTest(RadosTestCase):
         standby.wait_until_ready()
         self.check_items(standby, ["through"])
         self.assertEqual(standby.end(), 0, standby.errors())
+
+    def test_one_port_for_both_protocols(self):
+        """A client of gRPC with both addresses finds the owner, before and after a takeover, and with a standby that forwards."""
+        def tables(addresses):
+            listed = subprocess.run([ARMATURE, "--endpoint", ",".join(addresses), "table", "list", "--output", "json"],
+                                    capture_output=True, text=True, timeout=60)
+            self.assertEqual(listed.returncode, 0, listed.stderr)
+            return json.loads(listed.stdout)["TableNames"]
+
+        active = self.start("one_port", "--listen=127.0.0.1:0")
+        active.wait_until_ready()
+        self.assertEqual(active.addresses["grpc"], active.address)
+        self.create_table(active)
+        standby = self.start("one_port", "--listen=127.0.0.1:0")
+        standby.wait_until_standby()
+        waits_at = standby.standby["http"]
+        self.assertEqual(page(waits_at, "/readyz")[0], 503)
+        self.assertEqual(tables([waits_at, active.address]), ["rows"])
+        self.assertEqual(active.end(), 0, active.errors())
+        standby.wait_until_ready()
+        self.assertEqual((standby.address, standby.addresses["grpc"]), (waits_at, waits_at))
+        self.assertEqual(tables([waits_at]), ["rows"])
+        relay = self.start("one_port", "--listen=127.0.0.1:0", "--forward")
+        relay.wait_until_standby()
+        self.wait_until_logged(relay, "the database is served by owner=")
+        relayed_at = relay.standby["grpc"]
+        self.assertEqual(tables([relayed_at]), ["rows"])
+        relay.address = relayed_at
+        self.assertEqual(relay.call("ListTables", {})["TableNames"], ["rows"])
+        self.assertEqual(standby.end(), 0, standby.errors())
+        relay.wait_until_ready()
+        self.assertEqual(relay.addresses["grpc"], relayed_at)
+        self.assertEqual(tables([relayed_at]), ["rows"])
 
     def test_a_daemon_that_was_replaced_while_it_was_paused_ends(self):
         paused = self.start("paused")

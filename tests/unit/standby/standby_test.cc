@@ -69,6 +69,14 @@ TEST_F(StandbyTest, RefusesRequestsAndNamesTheOwner) {
   EXPECT_EQ(client.Read().headers.count("x-armature-owner"), 0u);
 }
 
+// gRPC's clients with several addresses would stay where a connection is answered.
+TEST_F(StandbyTest, ClosesConnectionsWithHttp2Unanswered) {
+  const auto standby = Start(/*forwards=*/false);
+  RawHttpClient client(standby->http_address());
+  client.Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  EXPECT_EQ(client.ReadToEnd(), "");
+}
+
 TEST_F(StandbyTest, OperatorsSeeThatItLivesAndIsNotReady) {
   const auto standby = Start(/*forwards=*/false);
   EXPECT_EQ(Get(standby->metrics_address(), "/healthz").status, 200);
