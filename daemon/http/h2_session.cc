@@ -428,8 +428,9 @@ void H2Session::Probe(H2Stream* stream, size_t bytes) {
 
 void H2Session::OnProbed() {
   if (!std::exchange(is_probing_, false)) return;
-  if (probed_bytes_ * 3 / 2 > window_) {
-    window_ = std::min<size_t>(2 * probed_bytes_, limits_->window_bytes_max);
+  // The client learns of taken bytes when they are half a window: one that is held up sends between half and all of it.
+  if (probed_bytes_ * 5 / 2 > window_) {
+    window_ = std::min<size_t>(2 * std::max(probed_bytes_, window_), limits_->window_bytes_max);
     probe_pause_ns_ = 0;
     return;
   }

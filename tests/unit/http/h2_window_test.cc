@@ -1,8 +1,10 @@
 // How much clients may send ahead.
 
 #include <algorithm>
+#include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "daemon/http/h2_session.h"
 #include "gmock/gmock.h"
@@ -120,6 +122,65 @@ TEST(H2Window, ALongUploadOverALongWayGetsAWiderOne) {
   pair.handler(1).Answer({});
   pair.Run(&client);
   EXPECT_EQ(pair.session.held_bytes(), 0);
+}
+
+// Bytes on their way, which takes a time, in one direction.
+class DelayLine {
+ public:
+  explicit DelayLine(int64_t delay_ns) : delay_ns_(delay_ns) {}
+  void Put(std::string bytes, int64_t now_ns) {
+    if (!bytes.empty()) under_way_.emplace_back(now_ns + delay_ns_, std::move(bytes));
+  }
+  // The next part that has arrived; empty: none.
+  std::string Take(int64_t now_ns) {
+    if (under_way_.empty() || under_way_.front().first > now_ns) return {};
+    std::string bytes = std::move(under_way_.front().second);
+    under_way_.pop_front();
+    return bytes;
+  }
+
+ private:
+  const int64_t delay_ns_;
+  std::deque<std::pair<int64_t, std::string>> under_way_;
+};
+
+// The bytes that a client uploads in the last second of ten, over a way with a round trip of 100 ms and so many bytes
+// in a millisecond. The library tells the client of a wider window when half of one has been taken.
+size_t UploadedInLastSecond(const H2Limits& limits, size_t bytes_per_ms) {
+  H2Pair pair(limits);
+  H2Client client;
+  DelayLine up(50 * kMillisecondNs);
+  DelayLine down(50 * kMillisecondNs);
+  const int32_t stream = client.Begin("/");
+  std::string waiting = client.Output();
+  size_t uploaded = 0;
+  for (int ms = 0; ms < 10'000; ++ms, pair.now_ns += kMillisecondNs) {
+    if (!pair.handlers.empty()) {
+      std::string& data = pair.handler(0).data;
+      if (ms >= 9'000) uploaded += data.size();
+      data.clear();
+    }
+    if (client.unsent(stream) < 2 * bytes_per_ms) client.Send(stream, std::string(8 * bytes_per_ms, 'x'));
+    waiting += client.Output();
+    up.Put(waiting.substr(0, bytes_per_ms), pair.now_ns);
+    waiting.erase(0, bytes_per_ms);
+    for (std::string part = up.Take(pair.now_ns); !part.empty(); part = up.Take(pair.now_ns)) {
+      EXPECT_TRUE(pair.session.Receive(part));
+      down.Put(pair.Sent(), pair.now_ns);
+    }
+    for (std::string part = down.Take(pair.now_ns); !part.empty(); part = down.Take(pair.now_ns)) {
+      EXPECT_TRUE(client.Input(part));
+    }
+  }
+  return uploaded;
+}
+
+TEST(H2Window, AnUploadFillsALongWay) {
+  EXPECT_GE(UploadedInLastSecond({}, 10'000), 9'900'000);
+  // The widest window that there is limits what is under way.
+  const size_t bounded = UploadedInLastSecond({.window_bytes_max = 1 << 20}, 100'000);
+  EXPECT_GE(bounded, 5 << 20);
+  EXPECT_LE(bounded, 11 << 20);
 }
 
 TEST(H2Window, IsNotWidenedWithoutMemory) {
