@@ -15,7 +15,7 @@ namespace armature {
 // A moment of MonotonicNs. It comes when the time has passed, also when the system's clock is set meanwhile.
 class Deadline {
  public:
-  // It never comes.
+  // A deadline that never comes.
   constexpr Deadline() = default;
   static constexpr Deadline Never() { return {}; }
   static constexpr Deadline Passed() { return Deadline(std::numeric_limits<int64_t>::min()); }
@@ -24,12 +24,12 @@ class Deadline {
   static Deadline After(absl::Duration time) { return Deadline(MonotonicAfter(time)); }
 
   bool has_passed() const { return ns_ != kMonotonicNever && MonotonicNs() >= ns_; }
-  // Negative if it has passed; InfiniteDuration if it never comes.
+  // The time until the deadline: negative if it has passed, InfiniteDuration if it never comes.
   absl::Duration left() const {
     if (ns_ == kMonotonicNever) return absl::InfiniteDuration();
     return absl::Nanoseconds(ns_) - absl::Nanoseconds(MonotonicNs());
   }
-  // In MonotonicNs; kMonotonicNever if it never comes.
+  // The deadline in MonotonicNs; kMonotonicNever if it never comes.
   int64_t ns() const { return ns_; }
 
   friend bool operator<(const Deadline& a, const Deadline& b) { return a.ns_ < b.ns_; }

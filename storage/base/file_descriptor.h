@@ -26,7 +26,7 @@ class FileDescriptor {
 
   bool is_open() const { return fd_ >= 0; }
   int get() const { return fd_; }
-  // The caller closes it.
+  // Gives the descriptor away: the caller closes it.
   int Release() { return std::exchange(fd_, -1); }
 
  private:

@@ -3,9 +3,9 @@
 
 // Memory of requests and answers, counted for the client.
 //
-// A small request may have a large answer, and a client that does not read has the daemon keep it. So whoever makes a
-// part of an answer takes the memory for it first, and does not make it if there is none. The count goes with the
-// answer until it is sent.
+// A small request may have a large answer, and the daemon keeps the answer while its client does not read it. So
+// whoever makes a part of an answer takes the memory for it first, and does not make it if there is none. The count
+// goes with the answer until it is sent.
 
 #include <array>
 #include <cstddef>
@@ -57,7 +57,7 @@ class HeldMemory {
   }
   ~HeldMemory() { Set(0); }
 
-  // Call it before anything is counted.
+  // Sets the client that is charged. Call it before anything is counted.
   void set_client(const MemoryClient& client) { source_.client = client; }
 
   // Counts `bytes` instead of what was counted. False, with nothing changed, if there is no room for more.
@@ -70,7 +70,7 @@ class HeldMemory {
     counted_ = bytes;
     return true;
   }
-  // The same if fewer are counted.
+  // Counts at least `bytes`. False, with nothing changed, if there is no room for more.
   bool Cover(size_t bytes) { return bytes <= counted_ || TrySet(bytes); }
   // Counts `bytes` even if there is no room: they are used already.
   void Set(size_t bytes) {

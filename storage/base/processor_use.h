@@ -8,15 +8,15 @@
 
 namespace armature {
 
-// Tells if the process has time left on its processors, from the processor time of all its threads. It may have none
-// although it uses less: beside other programs, on a machine whose host has other work, or with a quota of a control
-// group.
+// Finds out if the process has time left on its processors, from the processor time of all its threads. It may have
+// none although it uses less: beside other programs, on a machine whose host has other work, or with a quota of a
+// control group.
 //
 // Thread-safety: none. Times are in nanoseconds.
 class ProcessorUse {
  public:
-  // The process is busy if it uses all of its processors but for one part in this many. Half of the calls that a gRPC
-  // server can answer at once may take nine tenths of its processor if they come one by one.
+  // The process is busy if it uses all of its processors but for one part in this many. Half of the calls that a server
+  // can answer may take nine tenths of its processor if they come one by one.
   static constexpr int64_t kIdlePart = 32;
 
   // True if `used_ns` is nearly all that the processors had in `wall_ns`.

@@ -18,7 +18,7 @@ inline int64_t MonotonicNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-// Thread-safety: thread-safe. Cost: two relaxed additions; no lock, no allocation.
+// Counts durations by their length. Thread-safety: thread-safe. Cost: two relaxed additions; no lock, no allocation.
 class TimeHistogram {
  public:
   // Inclusive upper bounds in nanoseconds. One more bucket holds longer durations.

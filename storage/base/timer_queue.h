@@ -32,7 +32,7 @@ class TimerQueue {
   TimerId At(Deadline when, absl::AnyInvocable<void() &&> callback) {
     return AtMonotonic(when.ns(), std::move(callback));
   }
-  // The same at a time of MonotonicNs.
+  // Runs `callback` once at `due_ns` of MonotonicNs or soon after; never at kMonotonicNever.
   TimerId AtMonotonic(int64_t due_ns, absl::AnyInvocable<void() &&> callback);
 
   // Removes a timer. Returns false if its callback has run, is running, or never existed: the caller must expect the

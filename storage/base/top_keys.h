@@ -20,15 +20,14 @@ namespace armature {
 // Guarantees, with a total weight N and k = kCountersMax:
 // - A key whose true sum is above N / k has a counter. A key without counter has a true sum of at most missing_max(),
 //   which is at most N / k.
-// - The true sum of a counter's key is between `sum - error` and `sum`; `error` is at most N / k.
-// Both also hold after Merge, for the total weight of both.
+// - The true sum of a counter's key is between `sum - error` and `sum`; `error` is at most N / k. The bounds also hold
+//   after Merge, for the total weight of both sides.
 //
 // Keys are told apart by a hash of 64 bits, which differs between processes. A key beyond kKeyBytesMax is counted
 // exactly like others, but only its front is kept.
 //
-// Memory: at most k * (kKeyBytesMax + 120) bytes, about 48 KiB; nothing before the first key.
-// Cost of Add: constant on average, without allocation once the counters are in use, except for longer keys.
-// Thread-safety: none.
+// Memory: at most k * (kKeyBytesMax + 120) bytes, about 48 KiB; nothing before the first key. Cost of Add: constant on
+// average, without allocation once the counters are in use, except for longer keys. Thread-safety: none.
 class TopKeys {
  public:
   static constexpr size_t kCountersMax = 128;

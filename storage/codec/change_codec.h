@@ -70,7 +70,7 @@ struct IndexRowChange {
   bool is_delete = false;
   std::string_view key;    // key of the row inside the index
   std::string_view value;  // stored item, behind `value_head`; empty when is_delete
-  // Changes of the index's totals. They spare the applier a read of the old row.
+  // Changes of the index's totals, so that the applier need not read the old row.
   int64_t item_delta = 0;
   int64_t byte_delta = 0;
   std::string_view value_head = {};  // the head of the stored item, if it is not in `value`

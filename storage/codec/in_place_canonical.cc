@@ -51,7 +51,7 @@ class Reader {
     return true;
   }
 
-  // The same if the field is all that the message has.
+  // Takes the field if the message has nothing else.
   bool TakeLast(char tag, Reader* body) {
     // Most lengths have one byte.
     if (size() >= 2 && *next_ == tag && size() - 2 <= kShortMax && ByteAt(1) == size() - 2) {

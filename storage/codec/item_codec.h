@@ -43,15 +43,16 @@ struct CanonicalItem {
 // whole item is not checked here.
 absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string_view wire, ValueTexts texts = ValueTexts::kOlder);
 
-// The same with bytes that may be taken: most items need no copy. On error they have the same meaning and top-level
-// order.
+// CanonicalizeItem for bytes that may be taken: most items need no copy. On error the bytes keep their meaning and
+// their top-level order.
 absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string* wire, ValueTexts texts = ValueTexts::kOlder);
 
-// The same for one armature.api.v1.AttributeValue.
+// The canonical bytes of one armature.api.v1.AttributeValue. Errors: those of CanonicalizeItem.
 absl::StatusOr<std::string> CanonicalizeValue(std::string_view wire, ValueTexts texts = ValueTexts::kOlder);
 
-// The same for the entries of ExpressionAttributeValues, given as an Item whose names are the placeholders with
-// their colon. Older texts name the placeholder: `ExpressionAttributeValues contains invalid value: <m> for key <k>`.
+// The canonical form of ExpressionAttributeValues, given as an Item whose names are the placeholders with their colon.
+// Errors: those of CanonicalizeItem. Older texts name the placeholder: `ExpressionAttributeValues contains invalid
+// value: <m> for key <k>`.
 absl::StatusOr<CanonicalItem> CanonicalizeExpressionValues(std::string_view wire,
                                                            ValueTexts texts = ValueTexts::kOlder);
 

@@ -37,7 +37,7 @@ namespace armature::codec {
                                        std::string* out, bool* has_empty = nullptr);
 
 // The key of a row in a table: hash | partition components | sort components of `item`. Nullopt if the item lacks a key
-// attribute or has it with another type. `has_empty`: as above.
+// attribute or has it with another type. `has_empty`: as for AppendKeyComponents.
 std::optional<std::string> EncodeTableKey(const model::KeySchema& schema, const model::ItemView& item,
                                           bool* has_empty = nullptr);
 

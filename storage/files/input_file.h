@@ -35,10 +35,10 @@ class InputFile {
  public:
   // Errors with a text that names the file.
   static absl::StatusOr<std::unique_ptr<InputFile>> Open(const std::string& path, const InputOptions& options);
-  // The same for a file that is open. `path`: for messages.
+  // Takes a file that is open. `path`: for messages.
   static absl::StatusOr<std::unique_ptr<InputFile>> Use(FileDescriptor file, const std::string& path,
                                                         const InputOptions& options);
-  // Standard input stays open.
+  // Reads standard input, which stays open.
   static absl::StatusOr<std::unique_ptr<InputFile>> OpenStandardInput(const InputOptions& options);
   ~InputFile();
   InputFile(const InputFile&) = delete;

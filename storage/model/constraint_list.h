@@ -65,7 +65,8 @@ class ConstraintList {
   // The name of a table or an index.
   void CheckName(std::string_view name, std::string_view path, size_t minimum);
 
-  // Any other violation. `printed` as above, `constraint` as shown in the message.
+  // Any other violation. `printed`: the value as shown in the message, including quotes. `constraint`: as shown in the
+  // message.
   void Add(std::string_view printed, std::string_view path, std::string_view constraint);
   // A violation that the message shows as `text`.
   void AddText(std::string_view text);

@@ -105,7 +105,7 @@ struct AttributeView {
   std::string_view entry;
 };
 
-// The same, with a value that is not read yet.
+// One attribute whose value is not read yet.
 struct RawAttribute {
   std::string_view name;
   std::string_view entry;
@@ -129,7 +129,8 @@ class ItemView {
   // Takes the first attribute from the front of `rest` (initially bytes()). Nullopt at the end or at malformed bytes.
   static std::optional<AttributeView> Take(std::string_view* rest);
 
-  // The same without a look at the value. Returns false at the end or at malformed bytes.
+  // Takes the first attribute from the front of `rest` without a look at its value. Returns false at the end or at
+  // malformed bytes.
   static bool TakeRaw(std::string_view* rest, RawAttribute* attribute);
 
   // Calls fn(const AttributeView&) for each attribute in order of name, until fn returns false.
@@ -181,7 +182,8 @@ ItemMeasure Measure(const ItemView& item);
 // Appends one attribute in wire form to an item under construction; names must come in ascending order.
 void AppendAttribute(std::string_view name, const ValueView& value, std::string* item_bytes);
 
-// The same in steps: between the calls, the caller appends the value in wire form. `expected_bytes` as for BeginLength.
+// One attribute appended in steps: between BeginEntry and EndEntry, the caller appends the value in wire form.
+// `expected_bytes`: as for BeginLength.
 struct OpenEntry {
   OpenLength entry;
   OpenLength value;

@@ -31,8 +31,9 @@ class Number {
   // Exponents have up to 64 bits.
   static absl::StatusOr<Number> Parse(std::string_view text);
 
-  // The same as a reader with decimals of a 32-bit scale: an exponent, or the place of the last digit, beyond 32 bits
-  // is not a number, and a leading digit above the place of 2^31 counts as an underflow.
+  // Parses as a reader does whose decimals have a scale of 32 bits. It differs from Parse in this: a text whose
+  // exponent, or place of the last digit, is beyond 32 bits is not a number, and a leading digit above the place of
+  // 2^31 counts as an underflow.
   static absl::StatusOr<Number> ParseScaled(std::string_view text);
 
   // For decoders. Digits have values 0..9, the first and the last are not 0, at most 38. `count` 0 makes zero. The

@@ -76,7 +76,7 @@ struct StreamDescriptor {
 
   // The number of shards in a segment.
   uint32_t ShardsIn(SegmentId segment) const {
-    // Streams that builds of format 6 and before have begun.
+    // Builds of format 6 and before have begun streams without counts; they have this number.
     constexpr uint32_t kFormerShards = 4;
     uint32_t shards = kFormerShards;
     for (const ShardCount& count : shard_counts) {

@@ -67,14 +67,14 @@ absl::Status CheckTableReference(std::string_view name_or_arn, ForeignRegion reg
 // The answer to requests that name a resource of another account.
 absl::Status OtherAccountError();
 
-// The same for operations without other required members. An absent parameter is an error.
+// CheckTableReference for operations without other required members. An absent parameter is an error.
 absl::Status CheckRequiredTableReference(const std::optional<std::string>& name_or_arn);
 
-// The same where violations are collected: adds to `constraints` that the parameter is missing, or has an invalid
-// length or character. CheckTableReference checks the parts of an ARN afterwards.
+// For operations that collect violations: adds to `constraints` that the parameter is missing, or has an invalid length
+// or character. CheckTableReference checks the parts of an ARN afterwards.
 void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints);
-// The same for the name in `path`, which is not an ARN. The error for an empty name states that one character is
-// missing.
+// Adds to `constraints` the faults of the name in `path`, which is not an ARN. The error for an empty name states that
+// one character is missing.
 void CheckTableNameShape(std::string_view name, std::string_view path, ConstraintList* constraints);
 
 }  // namespace armature::model

@@ -75,7 +75,7 @@ struct ThroughputSettings {
   std::optional<Throughput> warm;
   friend bool operator==(const ThroughputSettings&, const ThroughputSettings&) = default;
 
-  // This part of a larger struct.
+  // The throughput as a part of a larger struct.
   ThroughputSettings& throughput() { return *this; }
   const ThroughputSettings& throughput() const { return *this; }
 

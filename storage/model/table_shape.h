@@ -23,7 +23,7 @@ namespace armature::model {
 // reported as empty.
 absl::Status CheckTableShape(const TableDefinition& definition);
 
-// The same for an update.
+// The collected violations of an update, or OK, by the rules of CheckTableShape.
 absl::Status CheckTableUpdateShape(const TableUpdate& update);
 
 // For other requests with indexes; see setting_rules.h for settings. Adds violations to `faults`. The path names the

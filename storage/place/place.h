@@ -61,7 +61,7 @@ class Place {
   virtual void Abandon() = 0;
   // Objects of the files that are missing or too short, a line each; none for a directory. Errors: Unavailable.
   virtual absl::StatusOr<std::vector<std::string>> FindLostObjects() = 0;
-  // Nullopt for a directory.
+  // State of this process as the owner of a volume in RADOS. Nullopt for a directory.
   virtual std::optional<rados::VolumeStats> stats() const = 0;
 };
 
@@ -78,9 +78,9 @@ absl::StatusOr<rados::VolumeStatus> HandOverPlace(std::string_view text, const P
 // those of rados::RadosVolume::Mount. With must_exist, NotFound if there is no volume.
 absl::StatusOr<std::unique_ptr<Place>> OpenPlace(std::string_view text, const PlaceOptions& options);
 
-// The same for a place of backups: the directory is /backups. `makes`: makes a volume that is not there. Errors:
-// NotFound without `makes`; FailedPrecondition if the volume holds a database, which is not disturbed if a daemon
-// serves it; those of OpenPlace.
+// Opens the place `text` of backups. In a volume in RADOS, which this process owns until the place is destroyed, the
+// directory is /backups. `makes`: makes a volume that is not there. Errors: NotFound without `makes`;
+// FailedPrecondition if the volume holds a database, which is not disturbed if a daemon serves it; those of OpenPlace.
 absl::StatusOr<std::unique_ptr<Place>> OpenBackupPlace(std::string_view text, const PlaceOptions& options, bool makes);
 
 // Compares the names of a place in RADOS with its objects, and removes orphans if `collects`. Owns the place meanwhile.

@@ -160,7 +160,7 @@ bool Lease::MayWait(int64_t end_ns) {
 
 void Lease::TellOwner() {
   if (!session_->options().on_waiting) return;
-  // Without a record there is an owner that makes the volume just now. A failed read tells nothing.
+  // Without a record there is an owner that makes the volume just now. A failed read means nothing.
   if (MonotonicNs() >= next_look_ns_) {
     next_look_ns_ = MonotonicAfter(kOwnerPoll);
     const absl::StatusOr<VolumeRecord> record = ReadVolumeRecord(session_.get());
@@ -302,7 +302,7 @@ absl::Status Lease::Announce(std::string_view service) {
 
 int Lease::CheckEpoch() {
   const uint64_t mine = epoch_.load();
-  if (mine == 0) return 0;  // not the owner yet: taking the epoch tells
+  if (mine == 0) return 0;  // not the owner yet: Replace finds out when it takes the epoch
   std::string epoch;
   const int read = session_->ReadAttribute(kDirectoryObject, kEpochAttribute, &epoch);
   if (read < 0) return read;

@@ -50,7 +50,7 @@ class Lease {
 
   // True while no other process can have become the owner.
   bool IsCertain() const;
-  // For how long that stays so without a renewal; 0 if it is not so.
+  // Seconds for which IsCertain stays true without a renewal; 0 if it is false.
   double LeftSeconds() const;
   // Notes in the cluster where this owner serves: OwnerRecord::service. Errors: Unavailable.
   absl::Status Announce(std::string_view service);

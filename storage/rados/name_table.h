@@ -55,7 +55,7 @@ class NameTable {
   absl::StatusOr<RadosNodePtr> OpenToChange(const std::string& path);
   // False if the file is complete: its size does not change.
   bool IsOpen(const RadosNodePtr& node) const;
-  // One of the writers is done. With the last one the file's size is noted, after a sync.
+  // Ends one writer of the file. After the last one the file is synced, and its size is noted.
   absl::Status EndWriter(const RadosNodePtr& node);
 
   absl::StatusOr<bool> Exists(const std::string& path);

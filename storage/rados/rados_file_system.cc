@@ -116,7 +116,7 @@ class RandomRadosFile final : public rocksdb::FSRandomAccessFile {
   }
 
  private:
-  // The copy, looked for now and then while there is none. Null: none.
+  // The copy, looked for now and then while it is missing. Null if there is no copy.
   std::shared_ptr<TableCopy> Copy() const {
     const absl::MutexLock lock(&mutex_);
     if (copy_ != nullptr || MonotonicNs() < next_look_ns_) return copy_;

@@ -26,7 +26,8 @@ struct RadosVolumeOptions {
   // An operation that the cluster has not answered for this time fails, with an outcome that is unknown. Zero: waits
   // for as long as it takes.
   absl::Duration op_timeout = absl::ZeroDuration();
-  // The same for monitors, which connections, blocks of clients and the free space need. Neither may wait for ever.
+  // A request to monitors that is not answered for this time fails. Connections, blocks of clients and the free space
+  // need monitors; none of them may wait for ever.
   absl::Duration monitor_timeout = absl::Seconds(30);
 
   // An owner that has not renewed its lease for this time may be replaced.
@@ -47,7 +48,7 @@ struct RadosVolumeOptions {
   std::function<std::optional<TakeoverProblem>(const ReadFile& read)> check_files;
   // How long Mount waits for the lease of another owner to end. A killed process holds its lease until it runs out.
   absl::Duration owner_wait = absl::Seconds(15);
-  // Ends that wait early if it returns true. May be null.
+  // Ends the wait of Mount for another owner early if it returns true. May be null.
   std::function<bool()> is_cancelled;
   // Called by Mount while it waits for another owner, some times a second. May be null.
   std::function<void(const VolumeWait& wait)> on_waiting;

@@ -140,7 +140,8 @@ class RadosSession {
   // The failure `result` of the action `what` on `path`. ResourceExhausted if the pool is full; Unavailable otherwise.
   // A refusal of this client by the cluster loses the volume.
   absl::Status Error(std::string_view what, std::string_view path, int result);
-  // The same of an operation that requires this owner's epoch: a refusal tells that there is another owner.
+  // The failure `result` of an operation that requires this owner's epoch. ECANCELED, ENOENT and ENODATA mean that
+  // another owner has taken or removed the object, and lose the volume.
   absl::Status GuardedError(std::string_view what, std::string_view path, int result);
 
  private:

@@ -53,7 +53,8 @@ class StripedFile {
 
   // Makes the objects of a file of kind kAhead that must exist before its next write. To be called for every new file.
   absl::Status Prepare();
-  // The same before an existing file is noted as open: it is of the kind `made` from now on.
+  // Makes the objects that must exist before an existing file is noted as open. The file is of the kind `made` from now
+  // on.
   absl::Status PrepareToChange(StripesMade made);
   // Takes the file over from its former owner: nothing that this one sends is applied afterwards. Finds the size, and
   // removes what lies behind the first gap. kLeft, for tests, leaves the former owner able to write. With a known size,

@@ -66,7 +66,7 @@ class CopyWriter {
 
   // False after an error: nothing is copied any more.
   bool is_usable() const { return descriptor_ >= 0; }
-  // True if that error was one of the disk.
+  // True if the writer is not usable because of an error of the disk.
   bool has_disk_failed() const { return has_disk_failed_; }
   void Append(std::string_view bytes);
   // The file has all its bytes.
@@ -142,7 +142,7 @@ class TableCopies {
   bool Reserve(uint64_t bytes);
   void Release(uint64_t bytes);
   void Add(const std::string& id, std::shared_ptr<TableCopy> copy, uint64_t reserved);
-  // Takes the copy of `id` out, if it is `expected` or that is null. Null if there is none.
+  // Takes the copy of `id` out if it is `expected`, or whatever it is if `expected` is null. Null if there is none.
   std::shared_ptr<TableCopy> TakeOut(const std::string& id, const TableCopy* expected)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // False if the disk has failed.

@@ -149,7 +149,7 @@ bool TakeoverCheck::LookAtClock(bool has_other_owner) {
     Set("cluster", "the object of the lease cannot be read");
     return false;
   }
-  // A renewal since the last look is at most so old. An owner that does not renew its lease tells nothing.
+  // A renewal since the last look is at most so old. The clock of an owner that does not renew its lease is not known.
   const bool is_renewed = read >= 0 && last_change_s_ != 0 && changed_s != last_change_s_;
   const int64_t age_s_max = (look_ns - last_change_look_ns_) / 1'000'000'000 + 2;
   last_change_s_ = read < 0 ? 0 : changed_s;

@@ -41,7 +41,7 @@ class TakeoverCheck {
 
   // Ends the looks after the first one, without a wait.
   void Stop();
-  // As the last look found them, those of one reason at most once.
+  // The problems that the last look found, each reason at most once.
   std::vector<TakeoverProblem> problems() const;
 
  private:

@@ -60,7 +60,7 @@ struct VolumeWait {
   std::vector<TakeoverProblem> problems;
 };
 
-// A volume, as a process sees it that does not own it.
+// A volume, as a process that does not own it sees it.
 struct VolumeStatus {
   std::string id;      // of the volume; never another volume's
   uint64_t epoch = 0;  // number of owners so far

@@ -23,7 +23,7 @@ inline constexpr char kEpochAttribute[] = "epoch";
 inline constexpr char kOwnerAttribute[] = "owner";  // an OwnerRecord; empty after an orderly end
 inline constexpr char kStripeAttribute[] = "stripe_bytes";
 
-// The epoch of the owner that an operator has asked to end. Absent until that was done for the first time.
+// The epoch of the owner that an operator has asked to end. Absent until an operator has asked for the first time.
 inline constexpr char kHandoverAttribute[] = "handover";
 
 // 16 hexadecimal digits: the cluster compares texts, and their order is that of the numbers.

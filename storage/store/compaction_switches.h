@@ -17,7 +17,7 @@ namespace armature::store {
 class RocksDb;
 
 // RocksDB lets a change of a family's options take effect, and then waits to write it to a file: behind a write that
-// the files of another family may hold back. That family's change must not wait for this one, so each change has a
+// the files of another family may hold back. The change of the other family must not wait for it, so each change has a
 // thread of its own. All of them come to an end when no family holds the write back any more, and RocksDb::WakeWrites
 // was called.
 //

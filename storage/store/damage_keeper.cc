@@ -70,7 +70,7 @@ absl::Status LoadDamages(RocksDb* db) {
       db->ForEachWithPrefix(*db->meta(), kDamagedPrefix, [&](std::string_view key, std::string_view value) {
         FamilyDamage damage;
         damage.family = std::string(key.substr(kDamagedPrefix.size()));
-        // Without what it says, the next compaction tells.
+        // A record that cannot be parsed is left out: the next compaction finds the damage again.
         if (!ParseDamageRecord(value, &damage))
           unreadable.push_back(damage.family);
         else

@@ -20,8 +20,8 @@ namespace armature::store {
 
 class RocksDb;
 
-// Opens a table file, as a start does, or reads all of it and compares its checksums. Errors: DataLoss; Unavailable if
-// it cannot be read.
+// OpenTableFile opens a table file, as a start does; CheckTableFile reads all of it and compares its checksums. Errors:
+// DataLoss; Unavailable if the file cannot be read.
 absl::Status OpenTableFile(rocksdb::Env* env, const std::string& path);
 absl::Status CheckTableFile(rocksdb::Env* env, const std::string& path);
 
@@ -31,7 +31,7 @@ absl::Status CheckTableFile(rocksdb::Env* env, const std::string& path);
 absl::Status LoadDamages(RocksDb* db);
 
 // Ends the attempts to compact the families that were found damaged, and records them. Waits for no write: false if
-// something is left to do, or in progress. To be called again, by one thread at a time.
+// something is left to do, or in progress. The caller then calls it again. One thread at a time.
 bool KeepDamages(RocksDb* db, CompactionSwitches* switches);
 
 // A thread that calls KeepDamages as soon as a damage is found. All other threads may wait for it: while RocksDB tries

@@ -5,7 +5,8 @@
 // facts.
 //
 // RocksDB ends all writes of the database when a compaction meets a damaged block. A damaged family is set apart
-// instead: it is not compacted any more, and the others go on. So is one whose damage is known from an earlier run.
+// instead: it is not compacted any more, and the others go on. A family whose damage is known from an earlier run is
+// set apart, too.
 
 #include <atomic>
 #include <cstdint>
@@ -28,12 +29,12 @@ struct FamilyDamage {
   std::string family;
   std::string file;      // name below the directory of the database; empty: not known
   int64_t found_ms = 0;  // since the epoch
-  std::string reason;    // as RocksDB tells it
+  std::string reason;    // in RocksDB's words
 };
 
 // Value of a record `damaged/` in `meta`. The key names the family.
 std::string EncodeDamageRecord(const FamilyDamage& damage);
-// False for another version or malformed bytes. Leaves the family alone.
+// False for another version or malformed bytes. Sets all members but the family.
 bool ParseDamageRecord(std::string_view value, FamilyDamage* damage);
 
 // The damage in the words of an error: file and reason.
@@ -57,7 +58,7 @@ class DamagedFamilies {
   // the file before: then the damage stays.
   bool Withdraw(const FamilyDamage& damage);
 
-  // The damages that are not kept yet: SetKept tells which are. It leaves another damage of the family alone.
+  // The damages that are not on record yet. SetKept notes that one is; it leaves another damage of the family alone.
   std::vector<FamilyDamage> NotKept() const;
   void SetKept(const FamilyDamage& damage);
 

@@ -80,7 +80,8 @@ class DataDirectory {
   absl::Status RaiseFormat();
 
   // True for a directory that is new, restored or copied, or that lost writes: change sequences that clients know may
-  // be those of another history, so a new epoch must begin. The same until the directory is opened anew.
+  // be those of another history, so a new epoch must begin. The value stays the same until the directory is opened
+  // anew.
   bool needs_epoch() const { return needs_epoch_; }
   // Records that the database is here: a copy of the directory needs a new epoch. Called at each start, so that the
   // files of an earlier copy differ. Before that, a directory that needs an epoch still does.

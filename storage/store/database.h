@@ -216,7 +216,7 @@ class Database {
   // Limit on the bytes of queued commits.
   size_t commit_queue_bytes_max() const;
   // The sequence with which a write that changes nothing is answered. Errors: ServiceUnavailable after a write has
-  // failed: the restart decides whether that one is there, so nothing may be acknowledged behind it.
+  // failed: the restart decides whether the failed write is there, so nothing may be acknowledged behind it.
   absl::StatusOr<ChangeSequence> CommitNothing() const;
 
   // Idempotency tokens of requests; see idempotency.h. `record` is unspecified unless kFound. Errors: as Get.
@@ -281,7 +281,7 @@ class Database {
   // Ends all waits for global indexes, present and future, with `status`. Called before the server stops.
   void EndWaits(const absl::Status& status);
 
-  // For status reports.
+  // Facts for status reports.
   const std::string& database_id() const;
   size_t column_family_count() const;
   CommitterCounters committer_counters() const;
@@ -295,7 +295,7 @@ class Database {
   absl::Status CheckReadable(const Keyspace& keyspace) const;
   absl::Status CheckWritable(const WriteUnit& unit) const;
 
-  // Copies the database's files.
+  // BackupRepository copies the database's files.
   friend class BackupRepository;
   RocksDb* rocks() const;
   int format_version() const;

@@ -24,9 +24,9 @@ namespace armature::store {
 // jump over it. A put into a range takes its key out of the range before the put is visible. Nothing of this is on
 // disk.
 //
-// A family is watched from the first long read on, and until its last range is gone. While none is watched, a read pays
-// for one atomic load, and a write (a batch, not a row) takes a mutex twice for an instant. While any is, each read and
-// each put takes the mutex, too.
+// A family is watched from the first long read on, and until its last range is gone. While no family is watched, a read
+// pays for one atomic load, and a write (a batch, not a row) takes a mutex twice for an instant. While any family is
+// watched, each read and each put takes the mutex, too.
 //
 // Thread-safety: thread-safe. All of it is bounded: families, ranges, remembered puts.
 class DeadRanges {

@@ -25,13 +25,13 @@ class RocksDb;
 // The lack that made a write fail.
 enum class Shortage : uint8_t { kSpace, kDescriptors };
 
-// For status reports.
+// State of the disk, for status reports.
 struct DiskReport {
   DiskUsage usage;
   uint64_t reserve_bytes = 0;
   bool is_low = false;              // free space is below the reserve
   bool has_failed = false;          // a write failed for lack of space, and the engine has not been resumed
-  bool has_no_descriptors = false;  // the same for lack of file descriptors
+  bool has_no_descriptors = false;  // a write failed for lack of file descriptors, and the engine has not been resumed
   bool is_broken = false;           // only a restart helps
   std::string damage;               // the damage of files that broke it, if it was damage
 
@@ -102,8 +102,8 @@ class DiskSpace {
 // True if this process can open `count` more files now. Opens as many for a moment.
 bool CanOpenFiles(size_t count);
 
-// One thread that measures the free space once a second, and resumes the database after a write failed for lack of
-// space or descriptors.
+// One thread that once a second measures the free space, keeps the spare file, flushes idle memtables, and resumes the
+// database after a write failed for lack of space or descriptors.
 //
 // Thread-safety: owned by one thread. Lifetime: both arguments outlive it; the destructor joins the thread.
 class DiskGuard {

@@ -85,8 +85,8 @@ class Inspector {
   enum class CheckDepth : uint8_t { kOpen, kRead };
   std::vector<FamilyDamage> CheckFiles(CheckDepth depth = CheckDepth::kRead) const;
 
-  // True if RocksDB opens the database with all its table files, as a start does. To open it with some says little of
-  // the others. Cost: that of Open.
+  // True if RocksDB opens the database with all its table files, as a start does. That it opens with some of the files
+  // says little of the others. Cost: that of Open.
   bool OpensAllFiles() const;
 
   // Calls `visit(key, value)` for the rows of `range` in the family, in order, until the visitor returns kStop or the

@@ -21,7 +21,7 @@ inline constexpr std::string_view kExpiryFamily = "expiry";
 // The families that every database has, and RocksDB's default one.
 std::set<std::string> FixedFamilyNames();
 
-// meta: the next table or index id, u32.
+// meta: the next id of a table, an index or a stream, u32.
 inline constexpr std::string_view kNextIdKey = "next_id";
 // meta: a change sequence above which none was handed out, u64.
 inline constexpr std::string_view kSequenceKey = "sequence";
@@ -51,7 +51,7 @@ std::string TokenKey(std::string_view token);
 inline constexpr std::string_view kTokenTimePrefix = "token_at/";
 std::string TokenTimeKey(int64_t expires_ms, std::string_view token);
 std::string_view TokenOfTimeKey(std::string_view key);
-// The time in such a key; 0 for other keys.
+// The time in a key that TokenTimeKey has made; 0 for other keys.
 int64_t ExpiryOfTimeKey(std::string_view key);
 
 // meta: an export, an import or a bulk operation, by its ARN.
@@ -81,7 +81,7 @@ std::string ExpiryStateKey(TableId table);
 // begin with ExpiryGenerationKey.
 std::string ExpiryKey(TableId table, uint32_t generation, int64_t due_ms, std::string_view row_key);
 std::string ExpiryGenerationKey(TableId table, uint32_t generation);
-// The due time and the row key in such a key; nullopt for other keys. The view is into `key`.
+// The due time and the row key in a key that ExpiryKey has made; nullopt for other keys. The view is into `key`.
 struct ExpiryKeyParts {
   int64_t due_ms = 0;
   std::string_view row_key;

@@ -35,7 +35,7 @@ std::string LossOf(const LogFault& fault) {
              fault.scan.lost_places, fault.scan.lost_places == 1 ? " place" : " places", "; the others are kept");
 }
 
-// Adds the faults of the log. nullopt: the register tells nothing of the log.
+// Adds the faults of the log. nullopt: the register does not know the log.
 absl::StatusOr<std::optional<size_t>> AddLogFaults(Volume* volume, const std::string& data_dir, bool has_logs,
                                                    std::vector<Damage>* damage) {
   const std::string path = Cat(data_dir, kDataDatabase);

@@ -22,7 +22,8 @@ struct Damage {
 // tables, which stop no start. Errors: FailedPrecondition if there is no database, or a process uses it; Unavailable.
 absl::StatusOr<std::vector<Damage>> FindDamage(Volume* volume, const std::string& data_dir);
 
-// The part of it that is in the log, and in its register. Changes nothing. Errors: Unavailable.
+// Finds the damage of the log and of its register, a part of what FindDamage finds. Changes nothing. Errors:
+// Unavailable.
 absl::StatusOr<std::vector<Damage>> FindLogDamage(Volume* volume, const std::string& data_dir);
 
 // Damaged table files, by reading all of them. They stop no start: the daemon serves the rows that it can read, until a
@@ -41,11 +42,10 @@ absl::StatusOr<std::vector<DamagedFile>> FindDamagedFiles(Volume* volume, const 
 
 // Makes a start possible without what `accepted` names: writes a lost CURRENT anew, forgets missing log files, skips
 // damaged records of the log, makes accepted column families anew that all tables share, and drops the other ones, and
-// those without rows that belong to no table.
-// Rows and indexes may differ afterwards. Only then can further column families be known to belong to no table: see
-// FindDamage. Errors as above, and DataLoss if the database cannot be opened even so. Then at most the ends of log
-// files that were being written, which every start removes, and a register of log files that could not be read are
-// gone, and CURRENT is written anew.
+// those without rows that belong to no table. Rows and indexes may differ afterwards. Only then can further column
+// families be known to belong to no table: see FindDamage. Errors: those of FindDamage, and DataLoss if the database
+// cannot be opened even so. Then at most the ends of log files that were being written, which every start removes, and
+// a register of log files that could not be read are gone, and CURRENT is written anew.
 absl::Status AcceptLosses(Volume* volume, const std::string& data_dir, const std::vector<Damage>& accepted);
 
 }  // namespace armature::store

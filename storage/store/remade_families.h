@@ -15,7 +15,7 @@ namespace armature::store {
 
 class RocksDb;
 
-// Tells what is lost with a family that RemakeFamilies makes anew. Empty for other families.
+// Names the data that is lost with a family that RemakeFamilies makes anew. Empty for other families.
 std::string LossWith(std::string_view family);
 
 // Lets the next start build the global index again, from an empty column family. False for an index that is not built,

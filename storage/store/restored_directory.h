@@ -32,7 +32,7 @@ class RestoredDirectory {
   RestoredDirectory(const RestoredDirectory&) = delete;
   RestoredDirectory& operator=(const RestoredDirectory&) = delete;
 
-  // Directory for the database files.
+  // The directory for the files of the database.
   std::string db_path() const { return Cat(path_, kDataDatabase); }
   // Turns the directory durably into a data directory, whose format file is `format_text`. All files in db_path() must
   // be durable before. Its first start begins an epoch of change sequences.

@@ -70,7 +70,7 @@ absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, 
                                                        IfMissing if_missing, IfDamaged if_damaged) {
   ARM_ASSIGN_OR_RETURN(CheckedLogs logs, CheckLogs(options.volume, path, if_missing == IfMissing::kCreate,
                                                    if_damaged != IfDamaged::kRefuse));
-  // Only of a database that is there, as its CURRENT tells.
+  // Only if a database is there, which the file CURRENT shows.
   if (if_missing == IfMissing::kFail && logs.log_register != nullptr) {
     ARM_RETURN_IF_ERROR(MendIdentity(options.volume, path));
   }

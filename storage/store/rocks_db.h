@@ -69,8 +69,8 @@ class RocksDb {
   // `if_missing`: action when `path`, a directory, holds no database. kFail returns DataLoss. DataLoss, too, if files
   // of the write-ahead log are missing or damaged; the text names them.
   enum class IfMissing { kCreate, kFail };
-  // kAcceptLosses: missing files of the log are forgotten, damaged records in it are skipped. kAcceptLostFiles: nor
-  // does it matter that table files cannot be opened; the caller drops their families.
+  // kAcceptLosses: missing files of the log are forgotten, damaged records in it are skipped. kAcceptLostFiles: like
+  // kAcceptLosses, and table files that cannot be opened are accepted, too; the caller drops their families.
   enum class IfDamaged { kRefuse, kAcceptLosses, kAcceptLostFiles };
   static absl::StatusOr<std::unique_ptr<RocksDb>> Open(const std::string& path, const DatabaseOptions& options,
                                                        IfMissing if_missing = IfMissing::kCreate,
@@ -113,11 +113,12 @@ class RocksDb {
   // change of options, it takes effect first, and then waits for the writes that the files of other families hold back.
   // See CompactionSwitches for a thread that must not wait. A family may be dropped meanwhile.
   absl::Status StopCompactions(std::string_view name);
-  // Begins them again, and waits likewise. The family's files hold no writes back until the database is opened again.
+  // Begins the automatic compactions of a family again, and waits as StopCompactions does. The family's files hold no
+  // writes back until the database is opened again.
   absl::Status StartCompactions(std::string_view name);
   // True if StopCompactions has nothing to do.
   bool AreCompactionsStopped(std::string_view name);
-  // Makes all writes that are held back look whether they still are: RocksDB does not tell them.
+  // Makes all writes that are held back look whether they still are: RocksDB does not wake them.
   void WakeWrites();
   // The path of a table file of a family; empty if the family does not have it. A family may be dropped meanwhile.
   std::string PathOf(std::string_view family, std::string_view file);
@@ -179,7 +180,7 @@ class RocksDb {
 
  private:
   RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs);
-  // False if it could not be written now.
+  // Writes a mark to the log. False if that is not possible now.
   bool WriteMark();
   absl::Status OpenFamilies(const std::string& path, IfMissing if_missing, IfDamaged if_damaged);
   bool LacksSpaceToReplay(const std::string& path) const;

@@ -22,23 +22,23 @@ namespace armature::store {
 class DamagedFamilies;
 class DiskSpace;
 
-// With the files of `options.volume`.
+// Options of the database, with the files of `options.volume`.
 rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options);
 
-// Point reads and ranges.
+// Options of families with point reads and ranges.
 rocksdb::ColumnFamilyOptions MakeDataFamilyOptions(const DatabaseOptions& options,
                                                    const std::shared_ptr<rocksdb::Cache>& cache);
 
-// For rows of tables, and for the catalog, which has the tokens of requests. Every write reads the row that it
-// replaces, and a transaction its token, which are rarely in the memtable. A memtable filter avoids that search, which
-// costs more than the rest of a read that finds nothing.
+// Options of families with rows of tables, and of the catalog, which has the tokens of requests. Every write reads the
+// row that it replaces, and a transaction its token, which are rarely in the memtable. A memtable filter avoids that
+// search, which costs more than the rest of a read that finds nothing.
 rocksdb::ColumnFamilyOptions MakeTableFamilyOptions(const DatabaseOptions& options,
                                                     const std::shared_ptr<rocksdb::Cache>& cache);
 
 // Upper bound of the memory that the memtable of any family takes for its filter and its first rows.
 size_t SmallMemtableBytes(const DatabaseOptions& options);
 
-// For families that requests read by ranges only: their files have no filters.
+// Options of families that requests read by ranges only: their files have no filters.
 rocksdb::ColumnFamilyOptions MakeRangeFamilyOptions(const DatabaseOptions& options,
                                                     const std::shared_ptr<rocksdb::Cache>& cache);
 

@@ -56,7 +56,7 @@ struct TableBackupNote {
   int64_t size_bytes = 0;
 };
 
-// One line for people, and one line for ParseTableBackupNote.
+// The note's text: one line for people, and one line for ParseTableBackupNote.
 std::string EncodeTableBackupNote(const TableBackupNote& note);
 
 // Nullopt if the note belongs to a backup without a table, or is of an unknown version.

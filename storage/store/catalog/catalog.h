@@ -126,12 +126,13 @@ class CatalogSnapshot {
   // The table called `name` in any state, or null.
   const Table* Find(std::string_view name) const;
   const Table* Find(TableId id) const;
-  // The same, to be held without the snapshot, which would keep all other tables from being deleted and changed.
+  // The table called `name`, or null, to be held without the snapshot, which would keep all other tables from being
+  // deleted and changed.
   std::shared_ptr<const Table> Hold(std::string_view name) const;
   std::shared_ptr<const Table> Hold(TableId id) const;
-  // Sorted by name in byte order.
+  // All tables, sorted by name in byte order.
   const std::map<std::string, std::shared_ptr<const Table>, std::less<>>& tables() const { return tables_; }
-  // Tables that are being created or deleted, or have such an index.
+  // Tables that are being created or deleted, or have an index that is.
   const std::map<TableId, std::shared_ptr<const Table>>& unsettled() const { return unsettled_; }
   // Number of column families that all tables and indexes need once each of them was written.
   size_t families_needed() const { return families_needed_; }

@@ -63,7 +63,7 @@ struct BuildState {
   friend bool operator==(const BuildState&, const BuildState&) = default;
 };
 
-// docs/FORMAT.md, "The meta family".
+// The value of a build record. docs/FORMAT.md, "The meta family".
 std::string EncodeBuildState(const BuildState& state);
 // Errors: DataLoss for an unknown version or malformed bytes.
 absl::StatusOr<BuildState> ParseBuildState(std::string_view value);

@@ -35,8 +35,8 @@ class StreamLog;
 // has none.
 using CommitCallback = absl::AnyInvocable<void(absl::StatusOr<ChangeSequence>) &&>;
 
-// Number of batches that have failed before. A commit that was decided on the value of a queued commit depends on that
-// one's batch; if a batch has failed since, the value may never have been written.
+// Number of batches that have failed before. A commit that was decided on the value of a queued commit depends on the
+// batch of the queued one; if a batch has failed since, the value may never have been written.
 using CommitEpoch = StrongInt<struct CommitEpochTag, uint64_t>;
 
 // Optional terms of a commit.
@@ -75,8 +75,8 @@ struct CommitterCounters {
 // Decodes a stored counter. Errors: DataLoss.
 absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamily& family);
 
-// Two threads: one writes batches, the other runs the callbacks of the previous batch, so that answering clients
-// overlaps with waiting for the disk.
+// One thread writes batches, another runs the callbacks of the previous batch, so that answering clients overlaps with
+// waiting for the disk. With Durability::kInterval a third one syncs the log.
 //
 // Units are applied, and their callbacks run, in the order of Commit. A unit is visible to readers only together with
 // its durability promise (with Durability::kSync: after the fsync of its batch).
@@ -133,7 +133,7 @@ class Committer {
     Load* load = nullptr;
     absl::StatusOr<ChangeSequence> answer = ChangeSequence();
   };
-  // Commits, or answers without a write, in the queue.
+  // Number and bytes of the commits, or of the answers without a write, in the queue.
   struct Load {
     size_t count = 0;
     size_t bytes = 0;
@@ -145,7 +145,7 @@ class Committer {
   void SyncLoop();
   // OK if `bytes` more may be queued beside `load`, whose limit is `bytes_max`, else the reason.
   absl::Status CheckQueue(const Load& load, size_t bytes, size_t bytes_max) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The same for a commit that writes.
+  // OK if a commit of `bytes` that was decided in `decided_on` may be queued, else the reason.
   absl::Status CheckRoom(size_t bytes, std::optional<CommitEpoch> decided_on) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckEpoch(std::optional<CommitEpoch> decided_on) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -157,7 +157,7 @@ class Committer {
   void WriteBatch(std::vector<Pending>& pending);
   // Makes sure that `count` more sequences may be taken: that a start would continue behind them.
   absl::Status ReserveSequences(uint64_t count);
-  // Takes `count` sequences, and returns the first; if it is none, the one that would be next.
+  // Takes `count` sequences, and returns the first. With `count` 0, returns the sequence that would be next.
   ChangeSequence TakeSequences(uint64_t count);
   // Returns the sequences of a written batch, if it took any, and those that were kept back before.
   void ReleaseWritten(std::optional<ChangeSequence> first);

@@ -22,12 +22,12 @@ class SortedRows;
 // Changes of totals, by keyspace.
 using TotalsChange = absl::flat_hash_map<KeyspaceStats*, StatsDelta>;
 
-// Expands change records of one batch into the index rows that they name, where that is right: then a record is neither
+// Expands change records of one batch into the index rows that they name, where that is safe: then a record is neither
 // logged nor read again, and the index has the change at the moment at which the table has it.
 //
-// It is right for a record whose indexes are built and have applied all records before it, because the rows of a later
-// record must not be written before those of an earlier one. Others are logged for the applier: while an index is built
-// or has a backlog, and if the rows are many bytes, which would hold up the commits of the batch.
+// The expansion is safe for a record whose indexes are built and have applied all records before it, because the rows
+// of a later record must not be written before those of an earlier one. Other records are logged for the applier: while
+// an index is built or has a backlog, and if the rows are many bytes, which would hold up the commits of the batch.
 //
 // Thread-safety: owned by one thread. Lifetime: the units outlive it, and it outlives the rows that it adds.
 class IndexRows {

@@ -35,7 +35,8 @@ namespace armature::store {
 // again. A continuation that goes on after the release sends the waiter to the pool (NextWaiter::kOnPool).
 //
 // A stripe at which a request has parked is contended, and remains so for its next kContendedReleases commits
-// (Guard::TakeEarlyRelease). Others keep their locks until they are durable, which costs nothing more.
+// (Guard::TakeEarlyRelease). Commits at other stripes keep their locks until they are durable, which costs nothing
+// more.
 //
 // A holder of several rows is a transaction. A single-row request waits for a transaction only for `conflict_wait`, and
 // then gets TransactionConflictException. It waits for other single-row requests until its deadline.
@@ -82,7 +83,8 @@ class LockTable {
   // Called with the guard, or with DeadlineExceeded if the locks were not free in time, or with ThrottlingException if
   // too many requests are parked, or with the status of Close.
   using Continuation = absl::AnyInvocable<void(absl::StatusOr<Guard>) &&>;
-  // The same for several rows. `stripe`: on error, the stripe that could not be locked.
+  // The continuation of AcquireAll, with the guard or an error as for Continuation. `stripe`: on error, the stripe that
+  // could not be locked.
   using ContinuationOfAll = absl::AnyInvocable<void(absl::StatusOr<Guard>, uint32_t stripe) &&>;
 
   // `stripes` is rounded up to a power of two. `pool` runs the continuations of parked requests, `timers` their

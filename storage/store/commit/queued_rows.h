@@ -47,18 +47,18 @@ class QueuedRow {
 };
 
 // An overlay in front of the store. A writer may release the lock of its row when its write is queued, if it adds the
-// row here; the next holder of the lock decides on the value here. All others read the store, where a write appears
-// only when it is durable.
+// row to the overlay; the next holder of the lock decides on the value in the overlay. All others read the store, where
+// a write appears only when it is durable.
 //
 // The steps of a writer that holds the lock: commit; Add, with the epoch of the commit; release the lock. In the
-// commit's callback: Settle. So a row is here from the release of its lock until its write is durable or has failed.
-// A value of a failed write may stay for a moment: a commit that was decided on it is refused by its epoch.
+// commit's callback: Settle. So a row is in the overlay from the release of its lock until its write is durable or has
+// failed. A value of a failed write may stay for a moment: a commit that was decided on it is refused by its epoch.
 //
 // Bounds: is_full tells writers to keep their locks until their writes are durable, so that the values of one row with
 // large items do not fill the commit queue, which would throttle the writers of all rows. Beyond the limit there is at
 // most one write of each thread that saw it free, and the limits of the commit queue hold (CommitTerms::held_bytes).
 //
-// Thread-safety: thread-safe. Cost: Find is one atomic load while no row is here.
+// Thread-safety: thread-safe. Cost: Find is one atomic load while the overlay is empty.
 class QueuedRows {
  public:
   // `bytes_max`: limit on the bytes of values whose writes are queued, also if a later value took their place.

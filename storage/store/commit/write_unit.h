@@ -93,16 +93,16 @@ class WriteUnit {
     stream_hash_ = hash;
     stream_record_ = std::move(record);
   }
-  // An index of the change record: the record counts in its backlog if it is logged. Once per index.
+  // Adds an index of the change record. The record counts in the index's backlog if it is logged. Once per index.
   void AddIndexChange(const IndexOp& op) { index_ops_.push_back(op); }
-  // The index rows of the change record are written with the unit, so the record is not logged.
+  // Notes that the index rows of the change record are written with the unit, so that the record is not logged.
   void LeaveOutChangeRecord() { record_is_left_out_ = true; }
 
   bool empty() const { return ops_.empty() && record_.empty() && stream_record_.empty(); }
   // Memory held, for the limits of the commit queue.
   size_t byte_size() const { return bytes_.size() + record_.size() + stream_record_.size() + 64; }
 
-  // Its bytes in a batch of RocksDB, or some more: each row has a type, a family and two lengths.
+  // The unit's bytes in a batch of RocksDB, or some more: each row has a type, a family and two lengths.
   size_t batch_bytes() const { return byte_size() + 16 * (ops_.size() + stats_.size()); }
 
   // Read by the committer.

@@ -7,7 +7,7 @@
 
 namespace armature::store {
 
-// An open file descriptor, or -1. Closed by the destructor.
+// An open file descriptor of a volume on this machine, or -1. Closed by the destructor.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}

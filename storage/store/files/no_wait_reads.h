@@ -7,15 +7,15 @@
 
 namespace armature::store {
 
-// While one exists on a thread, that thread's reads of random-access files of a volume do not wait for bytes of a
-// medium: those that are not in the memory of the machine, or exceed the budget, are answered by IOStatus::Incomplete.
-// RocksDB passes the status on, and keeps nothing of it: the same read succeeds without the scope.
+// Scope in which a thread's reads of random-access files of a volume do not wait for bytes of a medium: reads of bytes
+// that are not in the memory of the machine, or exceed the budget, are answered by IOStatus::Incomplete. RocksDB passes
+// the status on, and keeps nothing of it: the same read succeeds without the scope.
 //
 // The system may begin to read what is missing, and so wait for a place in the queue of the device. Volumes therefore
 // ask less and less often about a file whose bytes are not in memory.
 //
-// Lets a thread that must not wait, such as one of a listener, read blocks of table files that the operating system
-// has cached, instead of handing each over to a pool.
+// Lets a thread that must not wait, such as one of a listener, read blocks of table files that the operating system has
+// cached, instead of handing each over to a pool.
 //
 // Thread-safety: a scope belongs to the thread that made it. Scopes do not nest.
 class NoWaitReads {

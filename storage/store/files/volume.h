@@ -49,14 +49,14 @@ class VolumeFile {
 
   // Reads the bytes from `offset` on to `to`. Returns their number, which is below `size` only at the end of the file.
   virtual absl::StatusOr<size_t> ReadAt(uint64_t offset, size_t size, char* to) const = 0;
-  // Visible to readers at once. Extends the file if necessary.
+  // Writes bytes at `offset`, visible to readers at once. Extends the file if necessary.
   virtual absl::Status WriteAt(uint64_t offset, std::string_view bytes) = 0;
   // Makes the content durable.
   virtual absl::Status Sync() = 0;
   // Shortens the file to `size` bytes, durably.
   virtual absl::Status Truncate(uint64_t size) = 0;
   virtual absl::StatusOr<uint64_t> Size() const = 0;
-  // Makes later reads tell what is on the medium and not in a cache, as far as possible.
+  // Makes later reads return the bytes on the medium and not those in a cache, as far as possible.
   virtual void DropCached() {}
 };
 
@@ -76,7 +76,7 @@ class Volume {
   Volume(const Volume&) = delete;
   Volume& operator=(const Volume&) = delete;
 
-  // The same files, for RocksDB. Reads of its random-access files heed NoWaitReads.
+  // The volume's files, for RocksDB. Reads of its random-access files heed NoWaitReads.
   const std::shared_ptr<rocksdb::FileSystem>& file_system() const { return file_system_; }
   rocksdb::Env* env() const { return env_.get(); }
 
@@ -127,9 +127,10 @@ class Volume {
   // The permission bits of a directory if they give other users rights, else 0.
   virtual unsigned OpenToOthers(const std::string& directory) = 0;
 
-  // Tells the file from every other one, also from a copy of it under the same path: it has the same identity as long
-  // as it exists, and a copy has another one. One line of text; empty: the volume cannot tell, or not reliably. A
-  // volume whose files cannot be copied one by one may give all of them its own identity. Errors: NotFound.
+  // The identity of a file, by which it differs from every other one, also from a copy of it under the same path. The
+  // file keeps it as long as it exists, and a copy has another one. One line of text; empty: the volume does not know
+  // it, or not reliably. A volume whose files cannot be copied one by one may give all of them its own identity.
+  // Errors: NotFound.
   virtual absl::StatusOr<std::string> IdentityOf(const std::string& path) = 0;
 
   // OK while no other process can have changed the files since this one opened them: what is in memory is then the

@@ -109,7 +109,7 @@ class SequenceTickets {
   // Leaves out the sequences up to this one: the next is greater.
   void Skip(ChangeSequence last);
 
-  // Positions below this one are of another history of the database.
+  // The base of the epoch: positions below it are of another history of the database.
   ChangeSequence epoch_base() const { return epoch_base_; }
   // Every sequence up to and including this one is in the log or never will be.
   ChangeSequence watermark() const;
@@ -131,7 +131,7 @@ class ChangeLog {
 
   // All records up to this sequence may be read.
   ChangeSequence watermark() const { return tickets_->watermark(); }
-  // Positions below this one are of another history of the database.
+  // The base of the epoch: positions below it are of another history of the database.
   ChangeSequence epoch_base() const { return tickets_->epoch_base(); }
   // The last sequence of earlier runs of the process.
   ChangeSequence opened_at() const { return opened_at_; }

@@ -29,22 +29,22 @@ class IndexBacklog {
     int64_t oldest_ms = 0;  // commit time of the oldest waiting record, to about a second; 0: nothing waits
   };
 
-  // Records were written, the last one as `last`, at `time_ms` since the epoch. Called before readers of the log may
-  // see the records, so that Append always precedes Applied.
+  // Notes that records were written, the last one as `last`, at `time_ms` since the epoch. Called before readers of the
+  // log may see the records, so that Append always precedes Applied.
   void Append(ChangeSequence last, int64_t time_ms, BacklogLoad load);
-  // `load` was applied. No record up to and including `through` waits any more. While records of earlier runs are
-  // counted, a run must not go from below their end to behind it.
+  // Notes that `load` was applied, so that no record up to and including `through` waits any more. While records of
+  // earlier runs are counted, a run must not go from below their end to behind it.
   void Applied(ChangeSequence through, BacklogLoad load);
   // Empties the backlog: the index begins at `from`. Returns false, and changes nothing, if a later record was counted
   // already; the caller then retries with the next position.
   [[nodiscard]] bool BeginAt(ChangeSequence from);
 
-  // Records of earlier runs of the process, up to and including `end`, may wait. They are counted while records are
-  // appended and applied. Called before the first Append.
+  // Notes that records of earlier runs of the process, up to and including `end`, may wait. They are counted while
+  // records are appended and applied. Called before the first Append.
   void BeginCount(ChangeSequence end);
   // Adds a record, like Append. In ascending order. A record that has been applied meanwhile is ignored.
   void Count(ChangeSequence sequence, int64_t time_ms, BacklogLoad load);
-  // All records are counted.
+  // Notes that all records are counted.
   void EndCount();
   // False before EndCount, or until all records that are to be counted were applied.
   bool is_counted() const { return is_counted_.load(std::memory_order_relaxed); }

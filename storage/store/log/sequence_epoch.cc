@@ -31,7 +31,7 @@ constexpr uint64_t kSegmentGapBits = 16;
 
 uint64_t RandomBits(uint64_t bits) {
   uint64_t random = 0;
-  // Without chance, the clock alone tells epochs apart.
+  // Without a random number, the clock alone makes epochs differ.
   if (getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) random = 0;
   return random & ((uint64_t{1} << bits) - 1);
 }

@@ -13,13 +13,13 @@ namespace armature::store {
 // RocksDB inserts the rows of a batch one after another, and each search for a place waits for memory several times. A
 // memtable that knows the rows to come searches for several places at once, so that their waits overlap.
 //
-// While one exists, memtables that insert on its thread see its rows. If another thread inserts the batch, nobody does,
-// and nothing but the time differs. They do not nest.
+// While an UpcomingRows exists, memtables that insert on its thread see its rows. If another thread inserts the batch,
+// nobody sees them, and nothing but the time differs. The objects do not nest.
 class UpcomingRows {
  public:
   struct Row {
     std::string_view key;
-    const void* family;  // tells the rows of one memtable from others
+    const void* family;  // identifies the memtable of the row
   };
   // Number of rows that a memtable looks for at once. Their places must still be in the processor's cache when they are
   // inserted.

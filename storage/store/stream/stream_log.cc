@@ -473,7 +473,7 @@ absl::Status StreamLog::BeginSegment(int64_t now_ms) {
 absl::Status StreamLog::TrimOldest() {
   StreamSegment trimmed;
   {
-    // Before its records go: a reader that finds none of them looks whether the segment is still there.
+    // The segment goes before its records: a reader that finds no records looks whether the segment is still there.
     const absl::MutexLock lock(&mutex_);
     if (segments_.size() < 2) return absl::OkStatus();
     trimmed = segments_.front();

@@ -140,7 +140,7 @@ class StreamLog {
   class Batch {
    public:
     explicit Batch(StreamLog* log);
-    // Adds the record, unless its stream has ended: then the change is later than the stream. `hash`: StreamHashOf.
+    // Adds the record, unless its stream has ended, which makes the change later than the stream. `hash`: StreamHashOf.
     void Add(StreamId stream, uint8_t hash, ChangeSequence sequence, std::string_view record,
              rocksdb::WriteBatch* batch);
     // Called after the batch was written.
@@ -166,7 +166,7 @@ class StreamLog {
   // For readers.
 
   std::vector<model::StreamDescriptor> streams() const;                          // sorted by id
-  std::vector<model::StreamDescriptor> StreamsOf(std::string_view table) const;  // the same, of tables of this name
+  std::vector<model::StreamDescriptor> StreamsOf(std::string_view table) const;  // of tables of this name, sorted by id
   std::optional<model::StreamDescriptor> Find(std::string_view table_name, std::string_view label) const;
   std::optional<StreamState> StateOf(std::string_view table_name, std::string_view label) const;
   // The first `max` names behind `after`, in their order; `table_name`: those of tables of this name. Cheap.
@@ -176,10 +176,10 @@ class StreamLog {
   uint64_t bytes() const;                       // of all segments
   // All records up to this sequence may be read.
   ChangeSequence watermark() const;
-  // Positions below this one are of another history of the database.
+  // The base of the epoch: positions below it are of another history of the database.
   ChangeSequence epoch_base() const;
-  // No record of the slot has a greater sequence. For slots without records since the log was opened, it is the last
-  // sequence before that.
+  // The greatest sequence of a record in each slot of `stream`. For slots without records since the log was opened, it
+  // is the last sequence before that.
   SlotSequences LastAppended(StreamId stream) const;
   // Calls `listen` (on the committer's or the catalog's thread) when records of a stream have become readable, and when
   // a stream has begun or ended. It must only take a note. Null removes it; it is not running when the call returns.

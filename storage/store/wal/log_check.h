@@ -37,7 +37,8 @@ struct LogFault {
 };
 
 struct LogFindings {
-  // False if the register tells nothing: the database is restored, or was last used by a program without the register.
+  // False if the register does not know the files: the database is restored, or was last used by a program without the
+  // register.
   bool are_registered = false;
   bool has_machine_stopped = false;  // since the database was last open
   std::vector<LogTail> tails;
@@ -49,7 +50,7 @@ struct LogFindings {
 absl::StatusOr<LogFindings> FindLogFaults(Volume* volume, const std::string& database_path, const LogRegister& logs);
 
 // The manifest that a missing or damaged CURRENT must have named: the only registered one. Errors: NotFound if CURRENT
-// is good, or the register does not tell; Unavailable.
+// is good, or the register has no manifest or several; Unavailable.
 absl::StatusOr<LogName> FindLostManifest(Volume* volume, const std::string& database_path);
 // The content of a CURRENT that names `manifest`.
 std::string CurrentText(LogName manifest);

@@ -47,8 +47,8 @@ struct LogEntry {
 // Thread-safety: thread-safe.
 class LogRegister {
  public:
-  // kRead: the register is not to be changed. kCreate: an empty one is made if there is none. kReplace: an
-  // empty one is made.
+  // kRead: the register is not to be changed. kCreate: an empty register is made if the file is missing. kReplace: an
+  // empty register is made in any case.
   enum class Access { kRead, kCreate, kReplace };
   // Opens the register `path`. An entry that fails its checksum, which a power cut may leave, is dropped with a
   // warning. Errors: NotFound; DataLoss if it is not a register; Unavailable; ResourceExhausted.
@@ -60,12 +60,13 @@ class LogRegister {
   // Volume::boot() when the database was last open; 0 if unknown.
   uint64_t boot() const;
 
-  // Durable when they return. A file is added after it was made, and removed before it is deleted, so that a crash
-  // between the two leaves a file too many and never one too few.
+  // Adds or removes an entry, durably. A file is added after it was made and before it holds anything. Its entry is
+  // removed before the file is deleted. So a crash leaves a file without an entry, never an entry without a file.
   absl::Status Add(LogName name);
   absl::Status Remove(LogName name);
 
-  // Survives a crash of the process at once, and a power cut some time later; an older value is still true then.
+  // Notes how far a file is synced. The note survives a crash of the process at once, and a power cut some time later;
+  // an older value is still true then.
   void SetSynced(LogName name, uint64_t synced);
   void Abandon(LogName name);
 

@@ -44,7 +44,7 @@ class RecordEnds {
   void Append(std::string_view bytes);
   // End of the last whole record.
   uint64_t last() const { return last_; }
-  // End of the whole record before it.
+  // End of the whole record before the last one.
   uint64_t previous() const { return previous_; }
 
  private:

@@ -13,11 +13,11 @@
 
 namespace armature::store {
 
-// Names by the ids under which the write-ahead log knows the families, as far as the complete records of the manifest
-// at `path` tell. Dropped families are left out. Errors: NotFound; Unavailable if the file cannot be read.
+// Names of families by the ids that the write-ahead log uses, from the complete records of the manifest at `path`.
+// Dropped families are left out. Errors: NotFound; Unavailable if the file cannot be read.
 absl::StatusOr<std::map<uint32_t, std::string>> ReadFamilyNames(Volume* volume, const std::string& path);
 
-// The same for one record: adds and removes names.
+// Applies one record of a manifest to `names`: adds and removes names.
 void ApplyManifestRecord(std::string_view record, std::map<uint32_t, std::string>* names);
 
 }  // namespace armature::store
