@@ -22,7 +22,7 @@ namespace armature::engine {
 
 struct Parts;
 
-// Kind of the units in a report, if the report tells: reports of transactions do.
+// Kind of the units in a report; kEither if the report does not state it. Reports of transactions do.
 enum class CapacityUse : uint8_t { kEither, kReads, kWrites };
 
 struct ConsumedCapacity {
@@ -81,7 +81,7 @@ absl::Status AdmitRead(const Parts& parts, const store::Table& table, const stor
 void ChargeRead(const Parts& parts, const store::Table& table, const store::Index* index, std::string_view key,
                 double units);
 
-// OK if the table itself may be written now. To be checked before any work. Errors: as AdmitRead.
+// OK if the table itself may be written now. Called before any work. Errors: as AdmitRead.
 absl::Status AdmitWrite(const Parts& parts, const store::Table& table, std::string_view key);
 // Charges `units` and the cost of local indexes to the table, which has admitted the write, and to each global index
 // its own cost. Charges nothing if a global index has no capacity left. Errors: as AdmitRead; the error names the

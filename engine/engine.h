@@ -76,7 +76,7 @@ struct EngineOptions {
   bool apply_changes = true;  // false: changes do not reach the global indexes; for tests, which apply them explicitly
 };
 
-// Number of tasks that wait for a thread.
+// Numbers of tasks that wait for threads, and the state of the engine's background work.
 struct EngineStats {
   size_t read_queue_tasks = 0;
   uint64_t read_queue_refused = 0;  // since the start: the queue was full, or the task had waited too long
@@ -200,15 +200,15 @@ class Engine {
 
   // The policy that requests on a table or a stream are checked by, beside those of the caller; see ResourcePolicies.
   std::shared_ptr<const access::ResourcePolicy> FindResourcePolicy(std::string_view name_or_arn) const;
-  // The most work that such a policy takes.
+  // The most work that a policy of a table or a stream takes.
   access::MatchWeight PolicyWeightMax() const;
 
   // Ends watches, and requests that wait for global indexes or for states of tables, present and future: the server is
   // about to stop.
   void EndWaits();
 
-  // Tells that more requests wait at a part of a front than it can serve, and when that has ended: meanwhile fewer
-  // writes are under way at once.
+  // CrowdBegins notes that more requests wait at a part of a front than it can serve, CrowdEnds that this has ended.
+  // Meanwhile fewer writes are under way at once.
   void CrowdBegins();
   void CrowdEnds();
   // True while writes are held back, because too many are under way.

@@ -19,7 +19,7 @@ enum class Plane : uint8_t {
   kTable,      // tables, their settings and their backups
   kStream,     // the changes of tables
   kStatement,  // PartiQL statements, which name their tables themselves
-  kAdmin,      // the daemon and its indexes; gRPC only
+  kAdmin,      // the daemon, its indexes and its backups; gRPC only
 };
 
 // The answer of an operation. Each takes its memory as it is made (storage/base/held_memory.h); this says what its
@@ -27,7 +27,7 @@ enum class Plane : uint8_t {
 enum class AnswerKind : uint8_t {
   kUnstated,
   kFacts,         // settings, states and names; of an operation that changes nothing
-  kChange,        // the same, of one that changes something
+  kChange,        // settings, states and names; of an operation that changes something
   kItem,          // one item that was read
   kItems,         // many items that were read
   kWrittenItem,   // one item that was written
@@ -39,11 +39,11 @@ struct Operation {
   std::string_view name;  // as policies, metrics and logs write it
   Plane plane = Plane::kItem;
   AnswerKind answer = AnswerKind::kUnstated;
-  // The field of the request message that names the table, index or backup on which the caller must have rights, and
-  // which the audit log shows; a dot leads into a member message. Empty: the operation is about no single table. Items
-  // and groups ask for themselves.
+  // The field of the request message that names the resource (a table, a stream, a backup, a job) on which the caller
+  // must have rights, and which the audit log shows; a dot leads into a member message. Empty: the operation is about
+  // no single table. Items and groups ask for themselves.
   std::string_view subject = {};
-  // Another such field. The caller must have rights on both.
+  // Another field that names a resource. The caller must have rights on both.
   std::string_view source = {};
   // A field that may stand in place of `source`.
   std::string_view other_source = {};
@@ -241,8 +241,8 @@ inline constexpr auto kOperations = std::to_array<Operation>({
 static_assert(std::ranges::is_sorted(kOperations, {}, &Operation::name));
 static_assert(std::ranges::find(kOperations, AnswerKind::kUnstated, &Operation::answer) == kOperations.end());
 
-// True if the operation may be refused after it was executed, for lack of memory for its answer. So may errors, and
-// statements that changed nothing.
+// True if the operation may be refused after it was executed, for lack of memory for its answer. Errors, and statements
+// that changed nothing, may be refused in the same way.
 constexpr bool OnlyReads(const Operation& operation) {
   return operation.answer == AnswerKind::kFacts || operation.answer == AnswerKind::kItem ||
          operation.answer == AnswerKind::kItems;

@@ -19,10 +19,10 @@ namespace armature::engine {
 // While requests are parked, new ones are served first, as far as there is room. The oldest is refused, at a pace that
 // lets each wait for about kRefusedAfterNs: its client sends nothing in its place meanwhile. During an overload another
 // request is parked for each that was refused, because its client sends the next one. In quiet windows, in which fewer
-// are parked and the process has time left, requests run, the newest first: a few at the first time, twice as many in
-// each of them, and half as many in others. If windows would be quiet but for that, it is busy with what the overload
-// has left behind: after kOverWindows of them, refusals leave twice as fast in each further one
-// (docs/decisions/0020-overload.md).
+// are parked and the process has time left, requests run, the newest first: a few in the first quiet window, twice as
+// many in each further one, and half as many after each other window. If windows would be quiet but for a busy process,
+// the process works on what the overload has left behind: after kOverWindows such windows, refusals leave twice as fast
+// in each further one (docs/decisions/0020-overload.md).
 //
 // Thread-safety: none, its owner has a lock. Lifetime: its owner ends all requests before it is destroyed. Times are
 // monotonic, in nanoseconds.

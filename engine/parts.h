@@ -128,7 +128,7 @@ struct Parts {
   // For work that waits for locks and indexes. It must not occupy threads of the other pools, which release both.
   ThreadPool check_pool{"arm-check", 1, kChecksWaitingMax};
   ThreadPool export_pool{"arm-export", 1, kChecksWaitingMax};
-  // Operations on tables. They wait for the disk, and those that create families for each other.
+  // Operations on tables, which wait for the disk.
   ThreadPool table_pool;
   // Operations on backups. Their place may be in a cluster that is slow, or another process's for some time.
   ThreadPool backup_pool;
@@ -161,9 +161,10 @@ int64_t NowNs(const Parts& parts);
 // is missing, being created, or being deleted; DataLoss for one whose files are damaged.
 absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name_or_arn);
 
-// The same for operations on tables, which include those being created or deleted. Errors: TableNotFoundError.
+// FindTable for operations on tables, which find tables that are being created or deleted, too. Errors:
+// TableNotFoundError.
 absl::StatusOr<PinnedTable> FindTableInAnyState(const store::Database& database, std::string_view name_or_arn);
-// The same, but not while the table is being restored (HasSettings): for operations on its settings.
+// FindTableInAnyState for operations on settings, which do not find a table that is being restored (HasSettings).
 absl::StatusOr<PinnedTable> FindTableWithSettings(const store::Database& database, std::string_view name_or_arn);
 
 // ResourceNotFoundException with the text of the operations on tables.
@@ -171,9 +172,11 @@ absl::Status NoSuchTableError(std::string_view name_or_arn);
 
 // Runs `task` on `pool`. If its queue is full, calls `refused` with a ThrottlingException on this thread.
 void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
-// The same with the read pool, which refuses requests also later (RequestQueue).
+// Runs `task` on the read pool, or calls `refused` with a ThrottlingException: on this thread, or later on another one
+// (RequestQueue).
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
-// The same for a request that holds row locks, with the pool of such requests.
+// Runs `task`, of a request that holds row locks, on the pool of lock holders. If its queue is full, calls `refused`
+// with a ThrottlingException on this thread.
 void RunHolder(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
 
 // Calls `start` with a callback, and blocks until the callback was called. Returns its argument.

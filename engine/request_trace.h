@@ -19,7 +19,7 @@ namespace armature::engine {
 // Kinds of waits. Batches and transactions add up the waits of their members, so the sum may exceed the duration of the
 // request.
 enum class WaitFor : uint8_t {
-  kQueue,   // for a thread of the read pool
+  kQueue,   // for a thread of a pool
   kLock,    // for a row lock
   kRead,    // for reads of rows
   kCommit,  // for the commit of its writes, including the fsync

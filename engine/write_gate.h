@@ -18,12 +18,13 @@ namespace armature::engine {
 struct Parts;
 
 // Counts the writes of single items between their decision and the end of their commit; batches and transactions are
-// bounded by the queue of the committer only. More than kCrowd, and more than sixteen times as many as the limit,
-// are an overload: a write waits for all in front of it. From then on, until no write is parked, and while requests
-// crowd at a front, new writes are parked (ParkedRequests) while there are as many as the limit.
+// bounded by the queue of the committer only. More than kCrowd, and more than sixteen times as many as the limit, are
+// an overload: a write waits for all in front of it. From then on, until no write is parked, and while requests crowd
+// at a front, new writes are parked (ParkedRequests) while there are as many as the limit.
 //
-// The limit is several times what is written, at the present rate, while the disk takes a batch: that keeps both the
-// disk and the processors busy, and grows while they are not; a further write would only wait longer.
+// The limit is several times the number of writes that are committed, at the present rate, while the disk takes a
+// batch. Such a limit keeps both the disk and the processors busy, and grows while they are not; a further write would
+// only wait longer.
 //
 // Thread-safety: thread-safe. Lifetime: Close before the pools of `parts` stop.
 class WriteGate {
@@ -55,8 +56,8 @@ class WriteGate {
   // Calls one of both later: `run` on the pool of lock holders, or `refused` on any thread, also this one.
   void Park(Task run, Refused refused);
 
-  // Tells that more requests wait at a part of a front than it can serve, and when that has ended. In a crowd, what
-  // waits here is late, too.
+  // CrowdBegins notes that more requests wait at a part of a front than it can serve, CrowdEnds that this has ended. In
+  // a crowd, parked writes are late, too.
   void CrowdBegins() { crowds_.fetch_add(1, std::memory_order_relaxed); }
   void CrowdEnds() { crowds_.fetch_sub(1, std::memory_order_relaxed); }
   // True while writes are parked.

@@ -39,7 +39,7 @@ struct Condition {
 
 // Limit of the patterns with wildcards in the conditions of one policy. Each costs time at each value of a request.
 inline constexpr size_t kPolicyPatternsMax = 1'000;
-// Error of a policy that has `patterns` of them. Errors: InvalidArgument.
+// OK if a policy may have `patterns` patterns with wildcards. Errors: InvalidArgument.
 absl::Status CheckPatternCount(size_t patterns);
 
 // All conditions of a statement. Thread-safety: immutable after Parse.

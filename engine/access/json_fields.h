@@ -31,7 +31,7 @@ absl::Status ForEachElement(
     const simdjson::dom::element& json, const std::string& place, size_t count_max,
     absl::FunctionRef<absl::Status(const std::string& place, const simdjson::dom::element&)> take);
 
-// The same, and a value that is not a list counts as a list of one.
+// Calls `take` as ForEachElement does; a value that is not a list counts as a list of one.
 absl::Status ForOneOrMore(
     const simdjson::dom::element& json, const std::string& place, size_t count_max,
     absl::FunctionRef<absl::Status(const std::string& place, const simdjson::dom::element&)> take);

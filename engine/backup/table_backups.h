@@ -69,7 +69,8 @@ struct RestoreTableOfRequest {
   std::string target_table_name;  // name of the new table
 };
 
-// All functions except the last block, because they read files. Errors: ValidationException, and those stated below.
+// All functions except CheckNotBeingBackedUp block, because they read files. Errors: ValidationException, and those
+// stated for each.
 //
 // Starts the backup without waiting for it. Errors: TableNotFoundException; LimitExceededException.
 absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRequest& request);
@@ -86,7 +87,8 @@ absl::Status CheckNotBeingBackedUp(const Parts& parts, const std::optional<std::
 // BackupNotFoundException, TableAlreadyExistsException, LimitExceededException.
 absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const RestoreTableRequest& request);
 
-// The same for a table of any backup, without overrides. A missing backup or table is a ResourceNotFoundException.
+// Starts the restore of a table of any backup, without overrides and without waiting for it. A missing backup or table
+// is a ResourceNotFoundException.
 absl::StatusOr<TableDescription> RestoreTableOf(Parts* parts, const RestoreTableOfRequest& request);
 
 }  // namespace armature::engine

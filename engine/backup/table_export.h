@@ -24,10 +24,10 @@ struct Parts;
 inline constexpr int kExportsMax = 4;
 
 // Made by Engine::OpenExport. Holds a snapshot and the table's rows, which stay on disk even if the table is deleted.
-// Other tables, and the table's indexes, are created and deleted meanwhile as at other times. If
-// no page is requested for EngineOptions::export_patience, the export releases both, and the next page fails.
+// Other tables, and the table's indexes, are created and deleted meanwhile as at other times. If no page is requested
+// for EngineOptions::export_patience, the export releases both, and the next page fails.
 //
-// Pages are read by the thread that checks indexes, so that exports take no threads from clients' requests.
+// Pages are read by a thread of their own, so that exports take no threads from clients' requests.
 //
 // Thread-safety: thread-safe, but one page at a time. Lifetime: shared; the engine must outlive it.
 class TableExport : public std::enable_shared_from_this<TableExport> {

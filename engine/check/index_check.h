@@ -66,9 +66,9 @@ struct VerifyTableResult {
 //
 // An apparent difference is checked again with the row locked and the index caught up, so a write in progress is not
 // reported. Repairs are regular writes: they go through the write-ahead log, and to global indexes through the change
-// log. Blocks on the disk, on locks and on indexes, up to 30 seconds per row. Must not run on the read pool, whose
-// threads release locks. Errors: as ListIndexViolations; DeadlineExceeded for a row that stays locked or an index that
-// does not catch up.
+// log. Blocks on the disk, on locks and on indexes, up to 30 seconds per row. Must not run on the read pool or the pool
+// of lock holders, whose threads release locks. Errors: as ListIndexViolations; DeadlineExceeded for a row that stays
+// locked or an index that does not catch up.
 absl::StatusOr<VerifyTableResult> VerifyTable(Parts* parts, const VerifyTableRequest& request);
 
 }  // namespace armature::engine

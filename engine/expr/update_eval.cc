@@ -397,7 +397,7 @@ class Updater {
     return absl::OkStatus();
   }
 
-  // The same for an element of a list.
+  // Writes an element of a list after the edits of `group`.
   absl::Status WriteElement(Edits group, size_t depth, const std::optional<ValueView>& was, std::string* out) {
     const bool ends = EndsAt(depth, group);
     if (ends && !group.front().value.has_value()) return absl::OkStatus();

@@ -37,7 +37,7 @@ constexpr expr::Placeholders::Wording WordingOf(ValidationLayer layer) {
 // Adds violations of the shapes of legacy parameters: unknown enumeration values, missing operators, the length of
 // AttributesToGet. With LayerRules::short_enums, ConditionalOperator is left to CheckParameterStyles.
 void CheckLegacyShapes(const LegacyParameters& legacy, const LayerRules& rules, model::ConstraintList* list);
-// The part of it about ConditionalOperator, for any layer.
+// The part of CheckLegacyShapes about ConditionalOperator, for any layer.
 void CheckConditionalOperatorWord(const LegacyParameters& legacy, model::ConstraintList* list);
 
 // Refuses a mix of legacy and expression parameters. KeyConditions with a filter or projection expression is allowed.
@@ -51,8 +51,8 @@ absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
     const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds, ValidationLayer layer,
     expr::ParseCache* cache);
 
-// The same in two steps, for operations with checks in between: first the legacy parameters except KeyConditions, then
-// KeyConditions and expressions, which are added to `expressions`.
+// BindRequestExpressions in two steps, for operations with checks in between: BindLegacyParameters binds the legacy
+// parameters except KeyConditions, BindExpressionParameters adds KeyConditions and expressions to `expressions`.
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindLegacyParameters(const ExpressionParameters& parameters,
                                                                          ValidationLayer layer);
 absl::Status BindExpressionParameters(const ExpressionParameters& parameters,

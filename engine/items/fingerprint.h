@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_FINGERPRINT_H_
 #define ARMATURE_ENGINE_ITEMS_FINGERPRINT_H_
 
-// Fingerprints of requests, which tell whether a token was used for the same request before.
+// Fingerprints of requests, by which a repeat of a request with a token is recognised.
 
 #include <optional>
 #include <string>

@@ -21,7 +21,7 @@ inline constexpr std::string_view kKeyMismatch = "The provided key element does 
 // long. Errors: ValidationException `The provided key element does not match the schema` and the texts for values.
 absl::StatusOr<std::string> EncodeKeyParameter(const store::Table& table, const model::ItemView& key);
 
-// The same for an item to be put, which may hold other attributes as well.
+// Encodes the row key of an item to be put, which may hold other attributes as well. Errors: ValidationException.
 absl::StatusOr<std::string> EncodeItemKey(const store::Table& table, const model::ItemView& item);
 
 // Checks that attributes of `item` that are keys of an index have their type, are not empty, and fit the size limits.
@@ -33,7 +33,7 @@ absl::Status CheckIndexKeys(const store::Table& table, const model::ItemView& it
 absl::Status CheckKeyValues(const model::KeySchema& schema, const model::ItemView& item);
 
 // Checks that no attribute of `item` that is a key of the table or of an index is an empty string or binary. Types are
-// not checked. Errors: ValidationException, as above.
+// not checked. Errors: ValidationException.
 absl::Status CheckNoEmptyKeys(const store::Table& table, const model::ItemView& item);
 
 // Rules for updates of key attributes. Key attributes of the table must not change. Key attributes of an index must

@@ -64,8 +64,8 @@ bool ReturnsAllOldOrNone(const WriteRequest& request) {
 
 constexpr std::string_view kAllOldOrNone = "ReturnValues can only be ALL_OLD or NONE";
 
-// The same for DeleteItem, which gathers a ReturnValues that is not its own with the enumerations. In the older layer
-// it follows them.
+// Checks the shape of DeleteItem, which gathers a ReturnValues that is not its own with the enumerations. In the older
+// layer it follows them.
 absl::Status CheckDeleteShape(const WriteRequest& request, ValidationLayer layer) {
   const LayerRules& rules = ShapeRules(request, layer);
   if (!rules.short_enums || ReturnsAllOldOrNone(request)) return CheckWriteShape(request, "key", layer);
@@ -78,7 +78,7 @@ absl::Status CheckDeleteShape(const WriteRequest& request, ValidationLayer layer
   });
 }
 
-// The same for an UpdateItem that lacks its table or its key, which gathers in another order.
+// Checks the shape of an UpdateItem that lacks its table or its key, which gathers in another order.
 absl::Status CheckPartialUpdateShape(const WriteRequest& request, const LayerRules& rules) {
   model::ConstraintList constraints;
   CheckConditionalOperatorWord(request.expressions.legacy, &constraints);
@@ -94,7 +94,7 @@ absl::Status CheckPartialUpdateShape(const WriteRequest& request, const LayerRul
   return constraints.ToStatus();
 }
 
-// The same for UpdateItem, which reports a bad name alone and else the first bad enumeration.
+// Checks the shape of UpdateItem, which reports a bad name alone and else the first bad enumeration.
 absl::Status CheckUpdateShape(const WriteRequest& request, ValidationLayer layer) {
   const LayerRules& rules = ShapeRules(request, layer);
   if (!request.table_name.has_value() || !request.item_wire.has_value()) {

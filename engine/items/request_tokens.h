@@ -47,7 +47,7 @@ class RequestTokens {
     after_sweep_.push_back(std::move(then));
     return Claimed::kLater;
   }
-  // The same for the sweep. Returns false if a request has claimed the token.
+  // Claims the token for the sweep. Returns false if a request has claimed it.
   bool ClaimForSweep(std::string_view token) {
     const absl::MutexLock lock(&mutex_);
     return claimed_.insert(std::string(token)).second && swept_.insert(std::string(token)).second;

@@ -109,7 +109,7 @@ absl::Status CheckCondition(const RowWrite& row, FailedItems* failed);
 // with more than kInlineBytesMax they should run on the pool of lock holders.
 // ReadBefore must have been called.
 size_t DecisionCost(const RowWrite& row);
-// The part of it that is due to the expressions.
+// The part of DecisionCost that is due to the expressions.
 size_t EvaluationBytes(const RowWrite& row);
 
 // Computes `effect`. Errors: ValidationException.

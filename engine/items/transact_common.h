@@ -51,9 +51,9 @@ absl::Status CheckItemsOnce(std::vector<ItemName> items);
 // Returns TransactionCanceledException. `problems` has a status for each action, at least one of them an API error.
 // Other errors are returned unchanged.
 absl::Status CanceledBy(const std::vector<absl::Status>& problems);
-// The same for the results of `judge` for each of `count` actions, in order. OK if all are OK.
+// CanceledBy with the results of `judge` for each of `count` actions, in order. OK if all are OK.
 absl::Status CanceledIfAny(size_t count, absl::FunctionRef<absl::Status(size_t index)> judge);
-// The same with a problem of one action among `count`.
+// CanceledBy with the problem of one action among `count`.
 absl::Status CanceledByOne(size_t index, absl::Status problem, size_t count);
 // The row that an action is about.
 struct TouchedRow {

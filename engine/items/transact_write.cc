@@ -412,7 +412,7 @@ void Decide(const TransactionPtr& transaction) {
   Commit(transaction, std::move(units));
 }
 
-// The same on the pool of lock holders if it is much work.
+// Decides the transaction, on the pool of lock holders if that is much work.
 void DecideOnFittingThread(const TransactionPtr& transaction) {
   size_t cost = 0;
   size_t evaluated = 0;

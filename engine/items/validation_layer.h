@@ -115,7 +115,7 @@ inline constexpr int kNewerLayerNestingMax = 62;
 // True if a value of an item in wire form nests more than `levels` maps and lists around another value. Malformed bytes
 // count as the end.
 bool NestsBeyond(std::string_view item_wire, int levels);
-// The same for one value.
+// NestsBeyond for one value.
 bool ValueNestsBeyond(std::string_view value_wire, int levels);
 
 // `status` with kEnvelope before the text of a ValidationException, unless it is there.

@@ -110,7 +110,7 @@ Condition BooleanTerms::Equal(const Term& left, const Term& right) {
 
 Condition BooleanTerms::Among(const Term& tested, const std::vector<Term>& choices) {
   std::vector<Condition> any;
-  Condition plain;  // of all choices that are no conditions, if `tested` is none
+  Condition plain;  // of all choices that are no conditions, if `tested` is not one
   plain.kind = Condition::Kind::kIn;
   plain.operands.push_back(tested.operand);
   for (const Term& choice : choices) {

@@ -18,12 +18,12 @@ namespace armature::engine::partiql {
 
 // The terms of a conjunction, without nested ones.
 std::vector<const Condition*> Conjuncts(const Condition& condition);
-// The same for a disjunction.
+// The terms of a disjunction, without nested ones.
 std::vector<const Condition*> Disjuncts(const Condition& condition);
 
 // The value that `term` wants the attribute to equal; null if it is another condition.
 const std::string* EqualityOn(const Condition& term, const std::string& attribute);
-// The same for `attribute` = value and `attribute` IN (value).
+// The value of `attribute` in a term `attribute` = value or `attribute` IN (value); null if it is another condition.
 const std::string* OnlyValueOn(const Condition& term, const std::string& attribute);
 
 // A condition on a sort attribute.

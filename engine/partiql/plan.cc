@@ -78,7 +78,7 @@ absl::Status RemoveRepeatedKeys(const model::KeySchema& schema, std::vector<cons
   return absl::OkStatus();
 }
 
-// The error of the first key attribute whose value has another type. An INSERT tells no type that no key has.
+// The error of the first key attribute whose value has another type. An INSERT does not name a type that no key has.
 absl::Status CheckKeyTypes(const model::KeySchema& schema, const Plan& plan) {
   const absl::StatusOr<codec::CanonicalItem> canonical = codec::CanonicalizeItem(plan.key);
   if (!canonical.ok()) return absl::OkStatus();

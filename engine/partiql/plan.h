@@ -48,7 +48,7 @@ struct Plan {
   bool is_full_scan() const { return kind == PlanKind::kScan; }
   // Number of requests of Query or Scan.
   size_t read_count() const { return kind == PlanKind::kScan ? 1 : queries.size(); }
-  // Request `i` of them.
+  // Request `i` of the read_count() requests.
   ReadRequest RequestOf(size_t i) const;
 };
 
@@ -56,7 +56,7 @@ struct PlanOptions {
   bool consistent_read = false;
   // Reads of indexes with several partition or sort attributes, which the original API refuses.
   bool multi_attribute_indexes = false;
-  // Transactions tell keys of wrong types in the words of the operations on items.
+  // Transactions report keys of wrong types in the words of the operations on items.
   bool in_transaction = false;
 };
 

@@ -24,12 +24,12 @@ inline constexpr char kDuplicateItemText[] = "Duplicate primary key exists in ta
 
 // Limit on the items of an answer as sent. A value may be in several columns, once for each level of a path to it.
 inline constexpr size_t kStatementAnswerMaxBytes = model::kTransactMaxWireBytes;
-// The error of an answer beyond it: ValidationException.
+// The error of an answer beyond kStatementAnswerMaxBytes: ValidationException.
 absl::Status TooLargeAnswerError();
 
 // The place where the next page begins.
 struct PageStart {
-  size_t read = 0;                 // position in Plan::reads
+  size_t read = 0;                 // position in Plan::queries
   std::optional<std::string> key;  // start key; nullopt: at its first item
 };
 

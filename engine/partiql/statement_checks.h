@@ -27,7 +27,7 @@ absl::Status CheckTransaction(const TransactStatementsRequest& request);
 absl::Status CheckParameters(const StatementRequest& request);
 // Parses a statement whose parameters are checked.
 absl::StatusOr<Statement> ParseChecked(const StatementRequest& request);
-// Both.
+// Checks the parameters of a statement and parses it: CheckParameters and ParseChecked.
 absl::StatusOr<Statement> ParseRequest(const StatementRequest& request);
 
 // Refuses EXISTS, which only transactions have, and clauses that do not go with the verb.

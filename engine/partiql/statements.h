@@ -102,7 +102,7 @@ void BatchExecuteStatement(Engine* engine, RequestContext context, StatementOpti
 void ExecuteTransaction(Engine* engine, RequestContext context, StatementOptions options,
                         TransactStatementsRequest request, Callback<TransactStatementsResult> done);
 
-// The code of a failed statement of a batch: "ConditionalCheckFailed", "ValidationError", ...
+// The code of a failed statement of a batch, such as "ConditionalCheckFailed", "ValidationError", ...
 std::string_view StatementErrorCode(const absl::Status& error);
 
 }  // namespace armature::engine

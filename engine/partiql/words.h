@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_PARTIQL_WORDS_H_
 #define ARMATURE_ENGINE_PARTIQL_WORDS_H_
 
-// Words of the grammar that end an expression, and texts of errors that several parsers tell.
+// Words of the grammar that end an expression, and texts of errors that several parsers report.
 
 #include <algorithm>
 #include <iterator>

@@ -30,7 +30,7 @@ struct ListStreamsResult {
   std::optional<std::string> last_evaluated_stream_arn;
 };
 
-// In the order of tables and labels. A table that does not exist has no streams. Errors: ValidationException.
+// The streams in the order of tables and labels. A table that does not exist has none. Errors: ValidationException.
 absl::StatusOr<ListStreamsResult> ListStreams(const store::Database* database, const ListStreamsRequest& request);
 
 struct ShardFilter {

@@ -80,7 +80,7 @@ class ResourcePolicies {
 
   // Parses the policies that are new, and drops those that are gone or replaced. Cost: a look at each table and stream.
   void Refresh();
-  // The same, unless the catalog is that of the last time: only tables may have changed.
+  // Refresh, unless the catalog is that of the last Refresh. For callers that know that only tables may have changed.
   void RefreshTables();
 
   // The most work of a policy that a table or a stream has, also of one whose parsed form was given up.

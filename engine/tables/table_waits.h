@@ -43,14 +43,15 @@ class TableWaits {
   void WhenSettled(std::string_view name, absl::Duration patience, absl::AnyInvocable<void() &&> then) {
     Await(name, std::nullopt, patience, std::move(then));
   }
-  // The same for the table with this name and id only: another one that has got the name meanwhile is not waited for.
+  // WhenSettled for the table with this name and id only: another one that has got the name meanwhile is not waited
+  // for.
   void WhenSettled(std::string_view name, TableId table, absl::Duration patience, absl::AnyInvocable<void() &&> then) {
     Await(name, table, patience, std::move(then));
   }
 
   // Ends all waits, present and future.
   void End();
-  // The same. No continuation is running when it returns. Idempotent.
+  // Ends all waits, present and future. No continuation is running when it returns. Idempotent.
   void Stop();
 
  private:

@@ -174,7 +174,7 @@ class Exporter {
   Parts* const parts_;
   model::TransferRecord& record_;
   std::string prefix_;      // of this export, below the bucket
-  DirectoryPtr directory_;  // the same
+  DirectoryPtr directory_;  // the directory of this export
   DirectoryPtr data_;       // of the data files
   // The rows stay on disk even if the table is deleted. The snapshot is destroyed first.
   std::shared_ptr<const store::FamilyLease> lease_;

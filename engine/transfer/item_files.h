@@ -1,8 +1,8 @@
 #ifndef ARMATURE_ENGINE_TRANSFER_ITEM_FILES_H_
 #define ARMATURE_ENGINE_TRANSFER_ITEM_FILES_H_
 
-// Files of items, as exports write and imports read them. The engine knows no JSON, so the front ends' code implements
-// this interface.
+// Files of items, as exports write and imports read them. The engine does not parse items in JSON, so the front ends'
+// code implements this interface.
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_TRANSFER_JSON_TEXT_H_
 #define ARMATURE_ENGINE_TRANSFER_JSON_TEXT_H_
 
-// Small JSON objects for manifests and reports of failed records. The engine knows no other JSON.
+// Small JSON objects for manifests and reports of failed records.
 
 #include <cstdint>
 #include <string>

@@ -87,7 +87,7 @@ std::string JobFailureCode(const absl::Status& status);
 absl::Status NoSuchBucketFailure(std::string_view bucket);
 // The code of the error for input that is not what it was when the job began.
 inline constexpr std::string_view kInputChanged = "InputChanged";
-// The same for a file.
+// The error for an input file that is gone or has changed.
 absl::Status InputChangedFailure(std::string_view file, std::string_view reason);
 
 }  // namespace armature::engine

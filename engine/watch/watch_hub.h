@@ -73,7 +73,7 @@ class WatchHub {
 
   // Ends all watches, present and future, with the error `why`.
   void End(const absl::Status& why);
-  // The same, and waits for the turns in progress. Idempotent.
+  // Ends all watches, present and future, and waits for the turns in progress. Idempotent.
   void Stop();
 
  private:
