@@ -41,15 +41,15 @@ bool CertainlyNotApplied(const absl::Status& status);
 // cannot be read or holds neither an ErrorDetail nor a RetryInfo is ignored.
 absl::Status MakeCallStatus(absl::StatusCode code, std::string_view message, std::string_view details);
 
-// The same status with a detail, as the daemon sends it. For fakes. Must not be OK.
+// `status` with a detail, as the daemon sends it. For fakes. Must not be OK.
 absl::Status WithDetail(absl::Status status, const api::v1::ErrorDetail& detail);
 
-// The same status, marked as never sent, so that CertainlyNotApplied is true. For implementations
-// of Connection.
+// `status`, marked as that of a call that was never sent, so that CertainlyNotApplied is true. For implementations of
+// Connection.
 absl::Status NeverSent(absl::Status status);
 
-// The same status, marked as the status of a call with an earlier attempt that may have been applied:
-// CertainlyNotApplied is false for it. For implementations of Connection. Must not be OK.
+// `status`, marked as that of a call with an earlier attempt that may have been applied: CertainlyNotApplied is false
+// for it. For implementations of Connection. Must not be OK.
 absl::Status MaybeApplied(absl::Status status);
 
 }  // namespace armature::client

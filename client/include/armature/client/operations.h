@@ -1,8 +1,9 @@
 #ifndef ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_OPERATIONS_H_
 #define ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_OPERATIONS_H_
 
-// The operations of Client: package, service and name of each. The proto files of the services describe them:
-// items.proto, tables.proto, streams.proto, and admin.proto for the administration of a daemon.
+// The operations of Client: package, service and name of each. The proto files with their messages describe them:
+// items.proto, tables.proto, transfers.proto, statements.proto, streams.proto, and admin.proto for the administration
+// of a daemon.
 //
 // Not in the list: TransactWriteItems, ExportTable and Watch, because Client does more for them than to send a request,
 // and ListBackups of AdminService, which Client calls ListDatabaseBackups.

@@ -83,7 +83,7 @@ class Paginator {
  private:
   friend iterator;
 
-  // The same as NextPage, but an error ends the walk.
+  // NextPage for iterators: an error ends the walk.
   std::optional<absl::StatusOr<Response>> Advance() {
     absl::StatusOr<std::optional<Response>> page = NextPage();
     if (!page.ok()) {

@@ -26,7 +26,7 @@ struct PipelineOptions {
   // Maximum number of operations without an answer; Ask blocks at this number. At least 1. The daemon itself runs a few
   // hundred operations of one stream at once.
   size_t in_flight_max = 256;
-  // Maximum size in bytes of their requests. A larger request is sent alone.
+  // Maximum size in bytes of the requests of operations without an answer. A larger request is sent alone.
   size_t in_flight_bytes_max = 16 << 20;
   // Lifetime of the stream. Operations without an answer at its end fail with DEADLINE_EXCEEDED.
   absl::Duration lifetime = absl::InfiniteDuration();
@@ -119,7 +119,7 @@ class Pipeline {
     });
   }
 
-  // The same with a future instead of a callback.
+  // Asks for an operation, and returns its answer as a future.
   template <class Request>
   std::future<absl::StatusOr<ResponseOf<Request>>> Ask(Request request) {
     std::promise<absl::StatusOr<ResponseOf<Request>>> promise;
