@@ -64,8 +64,8 @@ class GsiApplier : public store::ChangeConsumer {
     bool retries = false;  // stalled indexes are tried again
   };
   std::optional<Taken> Take();
-  // Enqueues the tables whose stalled indexes are due for another attempt. Returns the time of MonotonicNs at which the
-  // next one is.
+  // Enqueues the tables whose stalled indexes are due for another attempt. Returns the time of MonotonicNs of the next
+  // attempt.
   int64_t EnqueueDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   struct Turn {
     bool drained = true;  // nothing is left for the indexes that go on

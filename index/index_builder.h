@@ -41,7 +41,7 @@ class IndexBuilder {
   IndexBuilder& operator=(const IndexBuilder&) = delete;
 
   void Start();
-  // Finishes the current page. The rest is done after the next start.
+  // Finishes the current page. Further pages are built after the next start.
   void Stop();
 
   // Result of a turn: `building`: some index is under construction; `advanced`: at least one of them made progress.
