@@ -25,14 +25,14 @@ void EndHandingOver();
 // Exit status of an orderly end: 0, or 75 after EndHandingOver.
 int EndStatus();
 
-// Tells on standard error that the database was handed over, if EndHandingOver was called. For the end of an orderly
-// end.
+// Writes to standard error that the database was handed over, if EndHandingOver was called. For the last moment of an
+// orderly end.
 void TellHandover();
 
-// True if a signal waits that ends the daemon. The signals must be blocked, as for the next one.
+// True if a signal waits that ends the daemon. The signals must be blocked.
 bool IsToldToEnd();
 
-// True if SIGHUP waited, which is taken.
+// Takes a SIGHUP that waits. True if there was one. The signal must be blocked.
 bool TakesHangup();
 
 // Starts the server. With a database in RADOS, a start that a signal ends before it owns the database, and which does

@@ -1,7 +1,8 @@
 #ifndef ARMATURE_DAEMON_ADMIN_ADMIN_SERVICE_H_
 #define ARMATURE_DAEMON_ADMIN_ADMIN_SERVICE_H_
 
-// The admin service: state of the process and of its indexes, backups of the database, and an echo for measurements.
+// The admin service: state of the process and of its indexes, checks of indexes, exports of tables, backups of the
+// database, and an echo for measurements.
 
 #include <string>
 

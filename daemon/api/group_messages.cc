@@ -37,7 +37,7 @@ absl::Status TakeFields(std::string_view message, uint32_t first, uint32_t last,
   return absl::OkStatus();
 }
 
-// The same for the bytes of the fields with one number.
+// Takes the bytes of the fields with one number.
 absl::Status TakeFields(std::string_view message, uint32_t number, std::string_view operation, std::string* rest,
                         absl::FunctionRef<absl::Status(std::string_view)> take) {
   return TakeFields(message, number, number, operation, rest,

@@ -208,7 +208,7 @@ void FillStream(const model::TableDescriptor& table, v1::TableDescription* to) {
 void FillSettings(const engine::TableDescription& description, v1::TableDescription* to) {
   const model::TableDescriptor& table = description.descriptor;
   const model::TableSettings& settings = table.settings;
-  // The original tells neither warm throughput nor the time of the billing mode while a table is created.
+  // The original shows neither warm throughput nor the time of the billing mode while a table is created.
   const bool is_new = table.state == model::TableState::kCreating;
   FillProvisioned(settings.provisioned, settings.throughput_changes, description.time_ms,
                   to->mutable_provisioned_throughput());
@@ -397,7 +397,7 @@ void Fill(const engine::TableDescription& description, v1::TableDescription* to)
   to->set_item_count(description.totals.item_count);
   to->set_table_size_bytes(description.totals.size_bytes);
   FillSettings(description, to);
-  // As in the original, nothing tells of the restore once it is over.
+  // As in the original, the description does not mention a restore that is over.
   if (table.is_being_restored() && !table.is_being_imported()) {
     FillRestore(*table.restore, to->mutable_restore_summary());
   }

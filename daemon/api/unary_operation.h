@@ -31,7 +31,8 @@ struct OperationContext {
   Deadline deadline = {};      // the client's
   // Authorises each statement of an operation on statements. Empty: everything is permitted.
   engine::StatementGate allow = nullptr;
-  // True if the caller might change the policy of the resource (an ARN) under the given one. Empty: as above.
+  // True if the caller might change the policy of the resource (an ARN) under the given one. Empty: everything is
+  // permitted.
   std::function<bool(std::string_view arn, const access::ResourcePolicy& policy)> may_change_policy = nullptr;
   uint64_t at_least_sequence = 0;     // from the headers of the request; see QueryRequest
   std::string principal = {};         // of the caller; empty without authentication
@@ -73,7 +74,7 @@ class UnaryOperation {
   struct Messages {
     std::unique_ptr<google::protobuf::Message> request;
     std::unique_ptr<google::protobuf::Message> response;
-    // The names of the table, index or backup, and of the source: for access rights and the audit log.
+    // The values of the fields Operation::subject and Operation::source, for access rights and the audit log.
     std::string subject;
     std::string source;
   };
@@ -140,7 +141,7 @@ inline bool OnlyRead(const engine::Operation& operation, uint64_t change_sequenc
 // Takes the position of the writes out of a response, if it has one. In the original protocol it is no member. 0: none.
 uint64_t TakeChangeSequence(google::protobuf::Message* response);
 
-// The same for an operation without a result.
+// Answers for an operation without a result.
 inline engine::Callback<engine::Nothing> AnswerNothing(Finished done) {
   return [done = std::move(done)](const absl::StatusOr<engine::Nothing>& result) mutable {
     std::move(done)(result.status());

@@ -117,8 +117,8 @@ Authenticator::Result Authenticator::AuthenticateRequest(const HttpRequest& requ
         // A hash cannot verify a signature: for signatures the key does not exist.
         return key == nullptr || key->secret.empty() ? nullptr : &key->secret;
       });
-  // Keys of the credentials file are for good, and sessions are not ours. As the service, whose answer this is
-  // (captured in September 2026); a guess of a secret is none of it.
+  // Keys of the credentials file are for good, and sessions are not ours. The answer is that of the service (captured
+  // in September 2026). The request is no guess of a secret, so it does not count as one.
   if (outcome.status.ok() && HasSessionToken(request)) return InvalidSessionTokenError();
   if (outcome.status.ok()) return key->access;
   *hold = Failed(outcome.failure, request.peer, outcome.key_id, now);

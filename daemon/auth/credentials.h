@@ -30,7 +30,7 @@ struct AccessKey {
 class Credentials {
  public:
   static constexpr size_t kFileBytesMax = 1 << 20;
-  static constexpr size_t kKeysMax = 10'000;  // access keys; the same limit for certificates
+  static constexpr size_t kKeysMax = 10'000;  // access keys, and as many certificates
   static constexpr size_t kPoliciesMax = 1'000;
   static constexpr size_t kEntriesMax = 100;   // in a policy
   static constexpr size_t kPatternsMax = 100;  // in a list of an entry

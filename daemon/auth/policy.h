@@ -32,7 +32,7 @@ class Access {
   // AccessDeniedException.
   virtual absl::Status Check(const access::Request& request) const = 0;
 
-  // The same as an answer that nobody logs, for a request that the principal has not made.
+  // True if Check would return OK. Nothing is logged: for a request that the principal has not made.
   virtual bool Permits(const access::Request& request) const { return Check(request).ok(); }
 
   // The work of a check, at most, without that of the policies of resources.

@@ -15,7 +15,7 @@ namespace armature::daemon {
 // Unavailable with one line that names the file and the remedy.
 absl::StatusOr<std::string> ReadPrivateFile(const std::string& path, size_t bytes_max);
 
-// The same for a file without secrets: any user may read it.
+// The content of a regular file without secrets, which any user may read. Errors: those of ReadPrivateFile.
 absl::StatusOr<std::string> ReadPublicFile(const std::string& path, size_t bytes_max);
 
 }  // namespace armature::daemon

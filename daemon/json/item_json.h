@@ -18,7 +18,7 @@ namespace armature::daemon {
 // model::ItemView.
 void WriteItem(std::string_view item_bytes, JsonWriter* writer);
 
-// The same for one value: {"S":"text"}. `wire` is an encoded armature.api.v1.AttributeValue.
+// Writes one value: {"S":"text"}. `wire` is an encoded armature.api.v1.AttributeValue.
 void WriteAttributeValue(std::string_view wire, JsonWriter* writer);
 
 // Writes a ConsumedCapacity structure.

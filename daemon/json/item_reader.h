@@ -25,7 +25,7 @@ absl::Status ReadItem(JsonValue value, std::string* wire);
 absl::Status ReadAttributeValue(JsonValue value, std::string* wire);
 absl::Status ReadAttributeValueList(JsonValue value, std::vector<std::string>* wires);
 
-// The same for members that may be absent.
+// Readers of members that may be absent.
 inline absl::Status ReadItem(JsonValue value, std::optional<std::string>* wire) {
   return ReadItem(value, &wire->emplace());
 }

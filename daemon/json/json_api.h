@@ -48,7 +48,7 @@ struct JsonCall {
 // UnknownOperationException for an operation that this version does not have. The text names both.
 absl::Status NotSupportedError(std::string_view operation);
 
-// The same for a target, or the operation in it, that is not known to Knows(). Empty: there is no
+// UnknownOperationException for a target, or the operation in it, that is not known to Knows(). Empty: there is no
 // target.
 absl::Status NoSuchOperationError(std::string_view target);
 

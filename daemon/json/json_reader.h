@@ -100,7 +100,7 @@ absl::Status ReadTimestamp(JsonValue value, int64_t* to);
 absl::Status ReadStringList(JsonValue value, std::vector<std::string>* to);
 absl::Status ReadStringMap(JsonValue value, StringMap<std::string>* to);
 
-// The same for members that may be absent.
+// Readers of members that may be absent.
 inline absl::Status ReadString(JsonValue value, std::optional<std::string>* to) {
   return ReadString(value, &to->emplace());
 }

@@ -24,7 +24,7 @@ namespace armature::daemon {
 // Cost: amortised constant for each byte; text without characters to escape is copied in blocks.
 class JsonWriter {
  public:
-  // Without a bound.
+  // A document without a bound on its memory.
   JsonWriter() = default;
   // `memory`: it may hold memory of what the document is made from, which it keeps until the document is taken;
   // `beside` is how much of that is still used. `may_refuse`: false if the document is needed in any case.

@@ -66,15 +66,15 @@ HintAnswer AnswerWithHint(bool is_sdk, std::string_view hint);
 // text.
 std::string Http1Refusal(std::string_view head, std::string_view hint);
 
-// Warnings of clients with TLS at a port without it are logged once per this many. They see no sentence, so that each
-// port has one in the log.
+// Warnings of clients with TLS at a port without it are logged once per this many. Such clients see no sentence, so
+// that each port has one in the log.
 inline constexpr int kLogWrongDoorEvery = 1000;
 
 // The answer to a TLS handshake on a port without TLS: a fatal alert. TLS has no place for a sentence.
 inline constexpr std::string_view kTlsRefusal("\x15\x03\x01\x00\x02\x02\x28", 7);
 
-// The answer to a client, in its own language, before the connection ends: to one that speaks TLS at a port without it,
-// or HTTP/1.1 at one with it. `head`: its first bytes, of HTTP/1.1 the whole head if possible.
+// The answer to a client, in its own language, before the connection ends: to a client that speaks TLS at a port
+// without it, or HTTP/1.1 at a port with it. `head`: its first bytes, of HTTP/1.1 the whole head if possible.
 std::string RefusalOf(Speech speech, std::string_view head, std::string_view hint);
 
 }  // namespace armature::daemon

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_STANDBY_STANDBY_H_
 #define ARMATURE_DAEMON_STANDBY_STANDBY_H_
 
-// The listeners of a daemon that waits for a database which another one serves.
+// The listeners of a daemon that waits for a database which another daemon serves.
 
 #include <functional>
 #include <memory>

@@ -38,8 +38,9 @@ class TcpRelay {
 
   // The listening address with the actual port.
   const std::string& address() const;
-  // Where new connections go: HOST:PORT or [IPV6]:PORT; empty: nowhere. Closes those to the former target. The host is
-  // looked up for each connection. Errors: InvalidArgument if it is malformed; the relay then has no target.
+  // Sets the address to which new connections go: HOST:PORT or [IPV6]:PORT; empty: nowhere. Closes the connections to
+  // the target before. The host is looked up for each connection. Errors: InvalidArgument if it is malformed; the relay
+  // then has no target.
   absl::Status SetTarget(const std::string& target);
 
  private:

@@ -23,8 +23,7 @@ enum class Front : uint8_t { kGrpc, kHttp, kPipeline };
 inline constexpr size_t kFrontCount = 3;
 std::string_view FrontName(Front front);
 
-// Operations are numbered as in engine::kOperations. The last number stands for all others, including those on streams
-// of changes while they are not available.
+// Operations are numbered as in engine::kOperations. The last number stands for all others.
 inline constexpr size_t kOperationCount = engine::kOperations.size() + 1;
 constexpr std::string_view OperationName(size_t operation) {
   return operation < engine::kOperations.size() ? engine::kOperations[operation].name : "other";
@@ -63,7 +62,7 @@ class RequestStats {
   explicit RequestStats(int64_t slow_ns) : slow_ns_(slow_ns) {}
 
   Request Begin(Front front, std::string_view operation);
-  // The same for `stats` that may be null.
+  // Begin for `stats` that may be null.
   static Request Begin(RequestStats* stats, Front front, std::string_view operation) {
     return stats == nullptr ? Request() : stats->Begin(front, operation);
   }
