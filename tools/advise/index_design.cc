@@ -24,7 +24,7 @@ std::tuple<bool, int, size_t, double> Badness(const Table& table, const IndexDes
   return {design.reads_stay_hot, design.shards, design.key.partition.size(), -Distinct(table, design.key.partition)};
 }
 
-// The same order without regard to heat.
+// The order of designs without regard to heat.
 std::tuple<size_t, double> Length(const Table& table, const IndexDesign& design) {
   return {design.key.partition.size(), -Distinct(table, design.key.partition)};
 }

@@ -45,7 +45,7 @@ struct KeyNeed {
 
 KeyNeed NeedOf(const Table& table, const Pattern& pattern);
 
-// The same for a local index, which has one sort attribute: the order if there is one, or else the most selective
+// The need for a local index, which has one sort attribute: the order if there is one, or else the most selective
 // equality. The remaining conditions become filters. `partition`: the partition attribute of the table.
 KeyNeed LocalNeed(const Table& table, const KeyNeed& need, AttributeId partition);
 

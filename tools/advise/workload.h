@@ -157,9 +157,8 @@ absl::Status CheckWorkload(const Workload& workload);
 
 // Completes a workload from the description of an existing table: name, key, indexes, number and size of items. Marks
 // the table as created. Numbers and sizes in the workload prevail. Appends to `notes` a sentence about each number that
-// the description does not tell.
-// Errors: InvalidArgument if workload and description disagree about the key, the indexes or the type of a key
-// attribute. `workload` is unspecified then.
+// the description lacks. Errors: InvalidArgument if workload and description disagree about the key, the indexes or the
+// type of a key attribute. `workload` is unspecified then.
 absl::Status AddLiveTable(const api::v1::TableDescription& live, Workload* workload, std::vector<std::string>* notes);
 
 // Completes the workload: an attribute that alone identifies items has as many values as there are items.
@@ -195,7 +194,8 @@ double Distinct(const Attribute& attribute);
 // items.
 double Distinct(const Table& table, const AttributeList& list);
 
-// Share of the items with all of these attributes: the share of the rarest attribute, which is an upper bound.
+// Share of the items and of the traffic with the most frequent combination of the values: the product of the shares of
+// the most frequent values, as if the attributes were independent.
 double HotShare(const Table& table, const AttributeList& list);
 
 // Share of the items that have all of these attributes: that of the rarest, which is an upper bound.

@@ -108,7 +108,7 @@ class Members {
     return 0;
   }
 
-  // The same for a member that may also be a list of attributes: choices.size() for a list.
+  // The choice of a member that may also be a list of attributes: choices.size() for a list.
   size_t ChoiceOrAttributes(const Table& table, const std::string& name, const std::vector<std::string_view>& choices,
                             AttributeList* list) {
     const Json* const member = Find(name);

@@ -32,7 +32,7 @@ inline void SetAction(CLI::App& command, Action* action, Action run) {
   command.callback([action, run = std::move(run)] { *action = run; });
 }
 
-// The same for a function that takes options. Returns these options, so that the caller can bind flags to them. They
+// SetAction for a function that takes options. Returns these options, so that the caller can bind flags to them. They
 // live as long as `command`.
 template <class Options>
 Options& SetAction(CLI::App& command, Action* action, absl::Status (*run)(const Session&, const Options&)) {

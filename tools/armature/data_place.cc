@@ -18,7 +18,7 @@ place::PlaceOptions& RadosAccess() {
     auto* const made = new place::PlaceOptions;
     made->owner_wait = absl::ZeroDuration();
     made->must_exist = true;
-    // The command tells what was wrong.
+    // The command itself reports the error.
     made->is_quiet = true;
     return made;
   }();

@@ -24,14 +24,14 @@ absl::Status PlaceError(const std::string& place, const absl::Status& status);
 enum class PlaceUse : uint8_t { kExisting, kNew };
 
 // Opens `data_dir`: a path, or rados://POOL/NAMESPACE, which no other process may use meanwhile. A place in RADOS that
-// is not there is made for kNew only. Objects of an existing one that are lost, and files of it that are made anew, are
-// told on standard error. Errors: those of PlaceError.
+// is not there is made for kNew only. Objects of an existing place that are lost, and files of it that are made anew,
+// are named on standard error. Errors: those of PlaceError.
 absl::StatusOr<std::unique_ptr<place::Place>> OpenDataPlace(const std::string& data_dir,
                                                             PlaceUse use = PlaceUse::kExisting);
 
-// The same for a directory of backups. Another process that uses a place in RADOS is waited for, for some seconds.
-// `makes`: makes a place in RADOS that is not there. `data_dir`: of the database that is backed up or restored, or
-// empty; it must be elsewhere. Errors: those of PlaceError.
+// Opens a directory of backups: a path, or rados://POOL/NAMESPACE. Another process that uses a place in RADOS is waited
+// for, for some seconds. `makes`: makes a place in RADOS that is not there. `data_dir`: of the database that is backed
+// up or restored, or empty; it must be elsewhere. Errors: those of PlaceError.
 absl::StatusOr<std::unique_ptr<place::Place>> OpenBackupPlace(const std::string& directory, bool makes,
                                                               const std::string& data_dir);
 

@@ -44,7 +44,7 @@ class Rounds {
     return result;
   }
 
-  // The same, unmeasured. False if calls failed.
+  // Runs a round that is not measured. False if calls failed.
   bool WarmUp(const CallKind& kind, Side* side) const {
     const LoadResult result = RunFor(options_.warmup_seconds, 0, kind, side);
     side->total.failed += result.failed;

@@ -25,7 +25,7 @@ struct Options {
   double seconds = 5;
   double warmup_seconds = 0.5;
   double rate = 0;          // calls a second of an open loop; 0: closed loop
-  double rate_of_peak = 0;  // the same as a share of the peak, which is measured first; 0: `rate` holds
+  double rate_of_peak = 0;  // rate of an open loop as a share of the peak, which is measured first; 0: `rate` holds
   std::string fsync_directory;
   uint32_t item_bytes = 300;
   uint32_t page_items = 100;

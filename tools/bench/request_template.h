@@ -42,7 +42,8 @@ class RequestTemplate {
   // The request with KeyText(number) in the first `run` places of the key, KeyText(number + step) in the next `run`
   // ones, and so on, and KeyText(second) in all places of the second key. Valid until the next call.
   std::string_view With(uint64_t number, uint64_t second = 0, uint64_t step = 0, size_t run = 1);
-  // The same for a row of a partition: `sort` is added to the first sort key.
+  // The request with KeyText(number) in all places of the key, for a row of a partition: `sort` is added to the first
+  // sort key.
   std::string_view WithRow(uint64_t number, uint64_t sort, uint64_t second = 0);
 
  private:

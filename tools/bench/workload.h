@@ -57,7 +57,7 @@ CallKind LoadKind(Loaded what, const Options& options, const std::string& table)
 CallKind QueryKind(const Options& options, const std::string& table);
 CallKind ScanKind(const Options& options, const std::string& table);
 CallKind BatchKind(const Options& options, const std::string& table);
-// Batches of puts of the items 0 to options.items - 1.
+// Batches of puts that write the items 0 to options.items - 1.
 CallKind BatchLoadKind(const Options& options, const std::string& table);
 CallKind TransactKind(const Options& options, const std::string& table);
 template <char kLetter>

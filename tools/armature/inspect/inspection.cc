@@ -145,7 +145,7 @@ absl::StatusOr<std::unique_ptr<Inspection>> Inspection::Open(const std::string& 
   if (!store.ok()) return UsageError(Sv(store.status().message()));
   auto inspection = std::unique_ptr<Inspection>(new Inspection(std::move(place), *std::move(store)));
   for (const std::string& problem : inspection->store().problems()) inspection->AddProblem(problem);
-  // RocksDB reads what there is of its log. The register tells what there should be.
+  // RocksDB reads the files of its log that are there. The register names those that should be there.
   const place::Place& opened = *inspection->place_;
   const absl::StatusOr<std::vector<store::Damage>> log = store::FindLogDamage(opened.volume(), opened.data_dir());
   if (!log.ok()) inspection->AddProblem(std::string(Sv(log.status().message())));

@@ -2,10 +2,10 @@
 #define ARMATURE_TOOLS_ARMATURE_INSPECT_RECORD_JSON_H_
 
 // Keys, rows, records of the change log, and tables and other records of the family `meta` in JSON. docs/FORMAT.md
-// tells what they are.
+// specifies them.
 //
-// What is damaged is shown as far as it can be read; the reasons are in Decoded::problems. Times are seconds since the
-// epoch, in members that end in DateTime; 0 stands for never.
+// Damaged records are shown as far as they can be read; the reasons are in Decoded::problems. Times are seconds since
+// the epoch, in members that end in DateTime; 0 stands for never.
 
 #include <string>
 #include <string_view>

@@ -19,7 +19,7 @@ class Interrupt {
 
   // True if there was a SIGINT that Take has not taken.
   bool is_pending() const;
-  // The same, and forgets it.
+  // True if there was a SIGINT that Take has not taken. Forgets it.
   bool Take();
   // Quiet: no notice is printed, since the caller is about to take the SIGINT.
   void set_is_quiet(bool is_quiet);

@@ -19,7 +19,7 @@ struct SplitText {
 // without empty ones. A semicolon in a 'text', a "name" or behind -- on its line ends nothing.
 SplitText SplitSql(std::string_view text);
 
-// The same for a whole text, whose last statement needs no semicolon.
+// The statements of a whole text, whose last statement needs no semicolon.
 std::vector<std::string> SplitStatements(std::string_view text);
 
 }  // namespace armature::cli
