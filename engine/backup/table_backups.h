@@ -84,7 +84,8 @@ absl::StatusOr<TableBackup> DeleteTableBackup(Parts* parts, const std::optional<
 // ResourceInUseException.
 absl::Status CheckNotBeingBackedUp(const Parts& parts, const std::optional<std::string>& table_name);
 // Starts the restore without waiting for it. The table is CREATING until it is complete. Errors:
-// BackupNotFoundException, TableAlreadyExistsException, LimitExceededException.
+// BackupNotFoundException, BackupInUseException while the backup is being made, TableAlreadyExistsException,
+// LimitExceededException.
 absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const RestoreTableRequest& request);
 
 // Starts the restore of a table of any backup, without overrides and without waiting for it. A missing backup or table

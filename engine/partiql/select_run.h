@@ -2,6 +2,11 @@
 #define ARMATURE_ENGINE_PARTIQL_SELECT_RUN_H_
 
 // Execution of a planned SELECT: one page, from one or several queries.
+//
+//   next token := base64(hash read key)
+//   hash := of the statement and its parameters
+//   read := varint                                 position in Plan::queries
+//   key := byte*                                   start key as canonical item bytes; empty: none
 
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,11 @@
 #define ARMATURE_ENGINE_STREAMS_STREAM_SHARDS_H_
 
 // Shards, sequence numbers and iterators of streams, as clients see them.
+//
+//   iterator := stream_arn "|1|" base64(position)
+//   position := segment slot after issued (epoch not_before?)?
+//   segment, after, issued, epoch, not_before := varint
+//   slot := byte
 
 #include <cstdint>
 #include <optional>

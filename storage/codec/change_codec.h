@@ -6,6 +6,24 @@
 // A record holds the attributes of the new item once, however many indexes have them, and no key of the table more than
 // once. It is complete by itself: a reader needs no definition of an index, so an index may be added, removed or
 // repaired while records of it are under way.
+//
+//   record := 0x02 time base item count change*    written since format 6
+//           | 0x01 time base count row*            written by formats 1 to 5
+//   time := zigzag varint                          milliseconds since 1970
+//   base := length byte*                           key of the row in the table
+//   item := length byte*                           attributes that the entries take, as canonical item bytes
+//   count := varint
+//   change := index flags removed? put? delta delta
+//   index := varint                                id of the index
+//   flags := byte                                  1 removed, 2 put, 4 keys are whole, 8 put has all attributes of item
+//   removed := length byte*                        key of the row to remove; unless 4, without the end of base
+//   put := length byte* version size places?       key of the row to write, front of its value (stored_item.h)
+//   places := varint varint*                       unless 8: count; for each, number of attributes passed over
+//   row := index kind length byte* value? delta delta
+//   kind := 0x00 | 0x01                            put, with the value; delete
+//   value := length byte*                          stored item
+//   delta := zigzag varint                         of entries, then of their sizes
+//   length := varint
 
 #include <cstddef>
 #include <cstdint>

@@ -9,6 +9,12 @@
 //
 // Thread-safety: free functions without state.
 // Source of rules and texts: the API reference, "AttributeValue".
+//
+//   item := attribute*                             ascending by name
+//   attribute := 0x0a length 0x0a name 0x12 value
+//   name := length byte*
+//   value := length member                         one member, as of armature.api.v1.AttributeValue
+//   length := varint                               of the bytes behind it, in the shortest form
 
 #include <cstddef>
 #include <cstdint>

@@ -8,6 +8,17 @@
 // components", specifies every byte.
 //
 // Thread-safety: free functions without state.
+//
+//   key := hash component*                         attributes in the order of docs/FORMAT.md, "Keys"
+//   hash := fixed32                                upper half of XXH3-64 of the partition components; big-endian
+//   component := string | binary | number
+//   string := 0x30 (byte | 0x00 0xff)* 0x00 0x01   0x00 is written as 0x00 0xff
+//   binary := 0x38 (byte | 0x00 0xff)* 0x00 0x01
+//   number := 0x21                                 zero
+//           | 0x22 exponent digits                 positive
+//           | 0x20 ~exponent ~digits               negative: every byte inverted
+//   exponent := byte                               decimal exponent + 130
+//   digits := byte+                                two digits each: 2 * value, + 1 if another pair follows
 
 #include <cstddef>
 #include <cstdint>

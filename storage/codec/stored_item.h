@@ -2,6 +2,13 @@
 #define ARMATURE_STORAGE_CODEC_STORED_ITEM_H_
 
 // The value of a row in a table or an index: version byte, API size, item bytes. docs/FORMAT.md, "Item values".
+//
+//   value := version size item
+//   version := 0x02                                no compact number
+//            | 0x03                                some numbers are compact
+//            | 0x01                                written by format 1: numbers in plain texts of any length
+//   size := varint                                 of the item, as the API counts it
+//   item := byte*                                  canonical item bytes (item_codec.h), to the end of the value
 
 #include <cstddef>
 #include <memory>

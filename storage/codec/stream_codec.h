@@ -2,6 +2,12 @@
 #define ARMATURE_STORAGE_CODEC_STREAM_CODEC_H_
 
 // Records of streams: docs/FORMAT.md, "Streams".
+//
+//   record := 0x01 flags time image*
+//   flags := byte                                  event in the lower four bits; 0x10 expired; images: 0x20 keys,
+//                                                  0x40 new, 0x80 old
+//   time := varint                                 milliseconds since 1970
+//   image := varint byte*                          length, stored item (stored_item.h); in the order of the flags
 
 #include <cstdint>
 #include <optional>

@@ -3,6 +3,10 @@
 
 // Names of files and directories of a volume in RADOS: the map of one object. Inside this component only. Format:
 // docs/FORMAT.md, "Files in RADOS".
+//
+//   entry := "directory"
+//          | "file " id " " size " " time          key: the path. size: decimal, or "open"; time: Unix seconds
+//   id := "file." epoch "." number                 epoch decimal, number hexadecimal
 
 #include <atomic>
 #include <cstdint>

@@ -2,6 +2,9 @@
 #define ARMATURE_STORAGE_RADOS_OWNER_RECORD_H_
 
 // The process that owns a volume, as it is noted in the cluster.
+//
+//   owner := (name "=" value line)*                client, service, host, since, lease_ms; others are skipped
+//   line := "\n"
 
 #include <cstdint>
 #include <string>

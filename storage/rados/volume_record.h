@@ -3,6 +3,13 @@
 
 // The attributes of the object `directory`: the format of a volume, and its owner. Inside this component only. Format:
 // docs/FORMAT.md, "Files in RADOS".
+//
+//   format := "1"
+//   needs := features, separated by blanks
+//   volume := uuid
+//   epoch, handover := 16 hexadecimal digits
+//   owner := owner_record.h
+//   stripe_bytes := decimal
 
 #include <cstdint>
 #include <string>

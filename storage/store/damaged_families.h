@@ -7,6 +7,11 @@
 // RocksDB ends all writes of the database when a compaction meets a damaged block. A damaged family is set apart
 // instead: it is not compacted any more, and the others go on. A family whose damage is known from an earlier run is
 // set apart, too.
+//
+//   damage := 0x01 found length file reason
+//   found := varint                                milliseconds since 1970
+//   length := varint                               of the file's name
+//   file, reason := byte*
 
 #include <atomic>
 #include <cstdint>

@@ -2,6 +2,11 @@
 #define ARMATURE_STORAGE_STORE_DATA_DIRECTORY_H_
 
 // The directory that holds a database: ownership, format version and process lock. docs/FORMAT.md, "Data directory".
+//
+//   armature.format := "armature database" line "format: " number line "database: " uuid line ("logs: 1" line)?
+//   armature.place := "armature place" line "file: " identity line
+//   identity := text of Volume::IdentityOf | "unknown" | "none"
+//   line := "\n"
 
 #include <memory>
 #include <string>

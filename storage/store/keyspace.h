@@ -2,6 +2,9 @@
 #define ARMATURE_STORAGE_STORE_KEYSPACE_H_
 
 // The address of the rows of a table or an index, and their totals.
+//
+//   totals := 0x01 items bytes
+//   items, bytes := varint
 
 #include <atomic>
 #include <cstdint>

@@ -3,6 +3,18 @@
 
 // Every key of the families `meta`, `log`, `stream` and `expiry`. docs/FORMAT.md, "The meta family", "Change log",
 // "Streams" and "Expiry".
+//
+//   meta key := "next_id" | "sequence" | "epoch"
+//             | "table/" table | "cursor/" table index | "build/" table index | "stats/" family
+//             | "token/" token | "token_at/" time token | "stream/" stream | "stream_segment/" segment
+//             | "expiry/" table | "transfer/" arn | "damaged/" family
+//   log key := table sequence
+//   stream key := segment stream slot sequence
+//   expiry key := table generation time table-key
+//   table, index, stream, segment, generation := fixed32    big-endian
+//   sequence, time := fixed64                               big-endian; milliseconds
+//   slot := byte
+//   segment record := 0x01 varint varint                    begin in milliseconds since 1970, least sequence
 
 #include <cstdint>
 #include <optional>

@@ -3,6 +3,14 @@
 
 // The files of a backup directory: manifests, listing, integrity checks, and removal of unneeded files. docs/FORMAT.md,
 // "Backup directory". Inside the store only.
+//
+//   manifest := "armature backup" line field* "checksum: " hash line
+//   field := name ": " value line                  format, backup, engine, database, data_format, started_ms,
+//                                                  finished_ms, size_bytes, added_bytes, note in hex, meta, files
+//   meta value := bytes " " hash
+//   file value := crc32c " " bytes " " path
+//   hash := XXH3-128 in hex; that of the checksum is of all bytes before the line
+//   line := "\n"
 
 #include <algorithm>
 #include <atomic>

@@ -2,6 +2,10 @@
 #define ARMATURE_STORAGE_STORE_BACKUP_BACKUP_READER_H_
 
 // Backups of single tables: their notes, and reading a backup without restoring it.
+//
+//   note := "table backup " name " of " table line message
+//   message := TableBackupNote of records/backup.proto, in base64
+//   line := "\n"
 
 #include <cstdint>
 #include <memory>

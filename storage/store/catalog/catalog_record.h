@@ -3,6 +3,13 @@
 
 // Records of tables, streams, index builds and transfers on disk. docs/FORMAT.md, "Table records", "The meta family"
 // and "Transfers".
+//
+//   table := 0x01 message                          TableRecord of records/catalog.proto
+//   stream := 0x01 message                         StreamRecord of records/catalog.proto
+//   transfer := 0x01 message                       TransferRecord of records/transfer.proto
+//   build := 0x01 phase from through scanned written skipped started length byte*
+//   phase, from, through, scanned, written, skipped, started, length := varint
+//                                                  the bytes: next key to read, only while scanning
 
 #include <cstdint>
 #include <string>

@@ -5,6 +5,10 @@
 //
 // A token record is written in the batch of its request. A second row for each token has the expiry time in its key, so
 // that expired tokens are found without reading the others.
+//
+//   token record := 0x01 expires fingerprint
+//   expires := varint                              milliseconds, by the clock of tokens
+//   fingerprint := 16 bytes                        hash of the request
 
 #include <cstddef>
 #include <cstdint>

@@ -6,6 +6,10 @@
 // A row says that an item may expire at a time. Writes maintain the rows in their batch from the moment when time to
 // live is on. The rows of older items are written by a scan. The scan takes no locks, so it may leave a row of an item
 // that was changed meanwhile. Whoever deletes an expired item therefore looks at the item first.
+//
+//   progress := 0x01 generation phase next_key
+//   generation, phase := varint
+//   next_key := byte*                              only while scanning
 
 #include <atomic>
 #include <cstdint>

@@ -6,6 +6,10 @@
 // A position is a change sequence that a client keeps: in a stream, in a watch, or to read its own writes. In another
 // history of the database, such as one that was restored from a backup, the same sequence is another change or none. So
 // each history begins an epoch with greater sequences than any other has, and positions before its base are refused.
+//
+//   epoch := 0x01 base begun
+//   base := varint                                 greatest sequence that belongs to an earlier epoch
+//   begun := varint                                milliseconds since 1970
 
 #include <cstdint>
 #include <functional>

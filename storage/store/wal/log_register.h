@@ -4,6 +4,13 @@
 // The register of a database's log files: which files exist, and how far each is known to be on disk. A start compares
 // it with the files that are there. RocksDB itself does not notice that a file of the write-ahead log is missing.
 // Format: docs/FORMAT.md, "Register of log files". Inside the store only.
+//
+//   register := magic slot*
+//   magic := "armature logs 1\n" and 16 spaces
+//   slot := 32 zeros                               free
+//         | number synced flags checksum           each fixed64, big-endian
+//   flags := kind in the lowest byte; 0x100 abandoned
+//   checksum := XXH3-64 of the 24 bytes before
 
 #include <cstdint>
 #include <map>
