@@ -407,7 +407,7 @@ type GetServerInfoResponse struct {
 	FormatVersion     uint32 `protobuf:"varint,10,opt,name=format_version,json=formatVersion,proto3" json:"format_version,omitempty"` // Format version of the data directory.
 	// Reason why client writes are refused (no space left, or a fault), or empty.
 	WritesRefusedReason string `protobuf:"bytes,20,opt,name=writes_refused_reason,json=writesRefusedReason,proto3" json:"writes_refused_reason,omitempty"`
-	DiskFreeBytes       uint64 `protobuf:"varint,21,opt,name=disk_free_bytes,json=diskFreeBytes,proto3" json:"disk_free_bytes,omitempty"` // Free bytes in the file system of the data directory.
+	DiskFreeBytes       uint64 `protobuf:"varint,21,opt,name=disk_free_bytes,json=diskFreeBytes,proto3" json:"disk_free_bytes,omitempty"` // Free bytes in the file system of the data directory, or in the pool.
 	DiskTotalBytes      uint64 `protobuf:"varint,22,opt,name=disk_total_bytes,json=diskTotalBytes,proto3" json:"disk_total_bytes,omitempty"`
 	DiskReserveBytes    uint64 `protobuf:"varint,23,opt,name=disk_reserve_bytes,json=diskReserveBytes,proto3" json:"disk_reserve_bytes,omitempty"` // Client writes are refused when less than this is free.
 	FileBytes           uint64 `protobuf:"varint,24,opt,name=file_bytes,json=fileBytes,proto3" json:"file_bytes,omitempty"`                        // Size of the files of tables and indexes, without the write-ahead log.
@@ -1838,7 +1838,7 @@ type ExportHead struct {
 	state protoimpl.MessageState  `protogen:"open.v1"`
 	Table *apiv1.TableDescription `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
 	// The export contains all changes of the database up to this sequence, and perhaps changes that were committed while
-	// it began. Only writes to tables with global indexes have a sequence.
+	// it began. Only writes to tables with global indexes or a stream have a sequence.
 	ChangeSequence uint64 `protobuf:"varint,2,opt,name=change_sequence,json=changeSequence,proto3" json:"change_sequence,omitempty"`
 	ExportTimeMs   int64  `protobuf:"varint,3,opt,name=export_time_ms,json=exportTimeMs,proto3" json:"export_time_ms,omitempty"` // Point in time of the export.
 	unknownFields  protoimpl.UnknownFields

@@ -68,7 +68,7 @@ type AdminServiceClient interface {
 	GetBackupJob(ctx context.Context, in *GetBackupJobRequest, opts ...grpc.CallOption) (*GetBackupJobResponse, error)
 	// Ends a backup that waits or runs.
 	CancelBackupJob(ctx context.Context, in *CancelBackupJobRequest, opts ...grpc.CallOption) (*CancelBackupJobResponse, error)
-	// Lists the backups in a directory of the daemon's machine.
+	// Lists the backups in a directory of the daemon's machine or in RADOS.
 	ListBackups(ctx context.Context, in *ListBackupsRequest, opts ...grpc.CallOption) (*ListBackupsResponse, error)
 	// Restores one table of a backup as a new table, like RestoreTableFromBackup, without waiting for the end. The table
 	// is CREATING until it is complete.
@@ -253,7 +253,7 @@ type AdminServiceServer interface {
 	GetBackupJob(context.Context, *GetBackupJobRequest) (*GetBackupJobResponse, error)
 	// Ends a backup that waits or runs.
 	CancelBackupJob(context.Context, *CancelBackupJobRequest) (*CancelBackupJobResponse, error)
-	// Lists the backups in a directory of the daemon's machine.
+	// Lists the backups in a directory of the daemon's machine or in RADOS.
 	ListBackups(context.Context, *ListBackupsRequest) (*ListBackupsResponse, error)
 	// Restores one table of a backup as a new table, like RestoreTableFromBackup, without waiting for the end. The table
 	// is CREATING until it is complete.

@@ -115,6 +115,9 @@ func (x *RpcStatus) GetDetails() []*anypb.Any {
 //   - PERMISSION_DENIED: AccessDeniedException
 //   - UNIMPLEMENTED: UnknownOperationException
 //   - INTERNAL: InternalServerError
+//   - DATA_LOSS: DataLoss, if files of the table or the index are damaged
+//   - DEADLINE_EXCEEDED: DeadlineExceeded
+//   - CANCELLED: Cancelled
 //   - UNAVAILABLE: ServiceUnavailable
 type ErrorDetail struct {
 	state protoimpl.MessageState `protogen:"open.v1"`

@@ -1488,7 +1488,7 @@ func (x *QueryResponse) GetConsumedCapacity() *ConsumedCapacity {
 type ScanRequest struct {
 	state                     protoimpl.MessageState     `protogen:"open.v1"`
 	TableName                 string                     `protobuf:"bytes,1,opt,name=table_name,json=tableName,proto3" json:"table_name,omitempty"`
-	ExclusiveStartKey         *Item                      `protobuf:"bytes,2,opt,name=exclusive_start_key,json=exclusiveStartKey,proto3" json:"exclusive_start_key,omitempty"` // As in QueryRequest, and from the same segment.
+	ExclusiveStartKey         *Item                      `protobuf:"bytes,2,opt,name=exclusive_start_key,json=exclusiveStartKey,proto3" json:"exclusive_start_key,omitempty"` // As in QueryRequest. It is of the same segment.
 	IndexName                 *string                    `protobuf:"bytes,3,opt,name=index_name,json=indexName,proto3,oneof" json:"index_name,omitempty"`                     // Absent: the table itself.
 	Limit                     *int32                     `protobuf:"varint,4,opt,name=limit,proto3,oneof" json:"limit,omitempty"`                                             // At least 1. Absent: only the 1 MB limit applies.
 	ConsistentRead            *bool                      `protobuf:"varint,5,opt,name=consistent_read,json=consistentRead,proto3,oneof" json:"consistent_read,omitempty"`     // As in QueryRequest.
@@ -3665,7 +3665,7 @@ type PipelineResponse_TransactWriteItems struct {
 }
 
 type PipelineResponse_Error struct {
-	Error *RpcStatus `protobuf:"bytes,15,opt,name=error,proto3,oneof"` // Same contents as the status and the trailer of a failed single call.
+	Error *RpcStatus `protobuf:"bytes,15,opt,name=error,proto3,oneof"` // The contents of the status and the trailer of a failed single call.
 }
 
 func (*PipelineResponse_GetItem) isPipelineResponse_Result() {}

@@ -576,7 +576,7 @@ const (
 //
 // Creates, changes and describes tables.
 type TableServiceClient interface {
-	// Creates a table. It is CREATING at first; DescribeTable tells when it is ACTIVE.
+	// Creates a table. Answers when the table can be used, or after a limit of time.
 	CreateTable(ctx context.Context, in *CreateTableRequest, opts ...grpc.CallOption) (*CreateTableResponse, error)
 	// Returns keys, indexes, settings, state and size of a table.
 	DescribeTable(ctx context.Context, in *DescribeTableRequest, opts ...grpc.CallOption) (*DescribeTableResponse, error)
@@ -1024,7 +1024,7 @@ func (c *tableServiceClient) CancelBulkOperation(ctx context.Context, in *Cancel
 //
 // Creates, changes and describes tables.
 type TableServiceServer interface {
-	// Creates a table. It is CREATING at first; DescribeTable tells when it is ACTIVE.
+	// Creates a table. Answers when the table can be used, or after a limit of time.
 	CreateTable(context.Context, *CreateTableRequest) (*CreateTableResponse, error)
 	// Returns keys, indexes, settings, state and size of a table.
 	DescribeTable(context.Context, *DescribeTableRequest) (*DescribeTableResponse, error)

@@ -1190,7 +1190,7 @@ type ChangeRecord struct {
 	EventName     EventName              `protobuf:"varint,2,opt,name=event_name,json=eventName,proto3,enum=armature.api.v1.EventName" json:"event_name,omitempty"`
 	EventVersion  string                 `protobuf:"bytes,3,opt,name=event_version,json=eventVersion,proto3" json:"event_version,omitempty"` // "1.1".
 	EventSource   string                 `protobuf:"bytes,4,opt,name=event_source,json=eventSource,proto3" json:"event_source,omitempty"`    // "aws:dynamodb".
-	AwsRegion     string                 `protobuf:"bytes,5,opt,name=aws_region,json=awsRegion,proto3" json:"aws_region,omitempty"`          // The region that the daemon is configured to report.
+	AwsRegion     string                 `protobuf:"bytes,5,opt,name=aws_region,json=awsRegion,proto3" json:"aws_region,omitempty"`          // The region in the daemon's ARNs: "local".
 	Dynamodb      *StreamRecord          `protobuf:"bytes,6,opt,name=dynamodb,proto3" json:"dynamodb,omitempty"`
 	UserIdentity  *Identity              `protobuf:"bytes,7,opt,name=user_identity,json=userIdentity,proto3" json:"user_identity,omitempty"` // Present only for expired items.
 	unknownFields protoimpl.UnknownFields

@@ -1,12 +1,13 @@
-// Requests and responses of the table operations: tables, indexes, time to live, tags, limits, backups.
+// Requests and responses of the table operations: tables, indexes, time to live, contributor insights, tags, policies,
+// limits, backups.
 //
 // table_name is a name or the table's ARN, except in CreateTable and for restore targets, which require a name of 3 to
 // 255 characters of `[a-zA-Z0-9_.-]`.
 //
 // Every operation may fail with ValidationException, AccessDeniedException, InternalServerError, and with
 // ResourceNotFoundException if the named resource does not exist (TableNotFoundException for backups and continuous
-// backups).
-// Most changes of a table or index that is being created, changed or deleted fail with ResourceInUseException.
+// backups). Most changes of a table or index that is being created, changed or deleted fail with
+// ResourceInUseException.
 //
 // Not supported, because a single daemon has no such thing: global tables, vector indexes. Their field numbers are left
 // free.
@@ -1160,11 +1161,11 @@ func (x *LocalSecondaryIndex) GetProjection() *Projection {
 }
 
 // An index with any key of 1 to 4 HASH and 0 to 4 RANGE attributes. An item is in the index only if it has all of them.
-// Can be added and deleted at any time, at most 20 per table. Follows the table with a short delay; see
-// QueryRequest.at_least_sequence.
+// Can be added and deleted at any time, at most 20 per table. Is written together with the table, except while it has a
+// backlog; see QueryRequest.at_least_sequence.
 type GlobalSecondaryIndex struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
-	IndexName  string                 `protobuf:"bytes,1,opt,name=index_name,json=indexName,proto3" json:"index_name,omitempty"` // Same rules as for local indexes; unique among all indexes of the table.
+	IndexName  string                 `protobuf:"bytes,1,opt,name=index_name,json=indexName,proto3" json:"index_name,omitempty"` // 3 to 255 characters of `[a-zA-Z0-9_.-]`, unique among all indexes.
 	KeySchema  []*KeySchemaElement    `protobuf:"bytes,2,rep,name=key_schema,json=keySchema,proto3" json:"key_schema,omitempty"` // All HASH elements first.
 	Projection *Projection            `protobuf:"bytes,3,opt,name=projection,proto3" json:"projection,omitempty"`                // Required.
 	// Required if the table's billing mode is PROVISIONED, refused otherwise.
@@ -4253,8 +4254,9 @@ func (x *ListTagsOfResourceResponse) GetNextToken() string {
 	return ""
 }
 
-// Replaces the policy. The same document again changes nothing. Errors: PolicyNotFoundException if the policy has
-// another revision than the expected one; ValidationException for a document with anything that would not be evaluated.
+// Replaces the policy. A request with the document that the policy has already changes nothing. Errors:
+// PolicyNotFoundException if the policy has another revision than the expected one; ValidationException for a document
+// with anything that would not be evaluated.
 type PutResourcePolicyRequest struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	ResourceArn string                 `protobuf:"bytes,1,opt,name=resource_arn,json=resourceArn,proto3" json:"resource_arn,omitempty"` // ARN of a table or a stream.
@@ -6100,7 +6102,7 @@ func (x *ListBackupsResponse) GetLastEvaluatedBackupArn() string {
 	return ""
 }
 
-// Errors: BackupNotFoundException; BackupInUseException while a restore reads the backup.
+// Errors: BackupNotFoundException; BackupInUseException while the backup is read, or another backup is made.
 type DeleteBackupRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	BackupArn     string                 `protobuf:"bytes,1,opt,name=backup_arn,json=backupArn,proto3" json:"backup_arn,omitempty"`
@@ -6190,8 +6192,9 @@ func (x *DeleteBackupResponse) GetBackupDescription() *BackupDescription {
 	return nil
 }
 
-// Restores a backup as a new table. Streams, time to live, tags and continuous backups are not restored. Errors:
-// TableAlreadyExistsException; BackupNotFoundException; BackupInUseException.
+// Restores a backup as a new table. Stream, time to live, tags, table class, warm throughput, deletion protection,
+// policy and continuous backups are not restored. Errors: TableAlreadyExistsException; BackupNotFoundException;
+// BackupInUseException while the backup is being made; LimitExceededException.
 type RestoreTableFromBackupRequest struct {
 	state                         protoimpl.MessageState `protogen:"open.v1"`
 	TargetTableName               string                 `protobuf:"bytes,2,opt,name=target_table_name,json=targetTableName,proto3" json:"target_table_name,omitempty"`

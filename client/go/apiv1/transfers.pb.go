@@ -347,7 +347,7 @@ const (
 	ImportStatus_IMPORT_STATUS_UNSPECIFIED ImportStatus = 0
 	ImportStatus_IMPORT_STATUS_IN_PROGRESS ImportStatus = 1
 	ImportStatus_IMPORT_STATUS_COMPLETED   ImportStatus = 2
-	ImportStatus_IMPORT_STATUS_CANCELLING  ImportStatus = 3 // Never returned, as the next one.
+	ImportStatus_IMPORT_STATUS_CANCELLING  ImportStatus = 3 // Never returned, nor is IMPORT_STATUS_CANCELLED.
 	ImportStatus_IMPORT_STATUS_CANCELLED   ImportStatus = 4
 	ImportStatus_IMPORT_STATUS_FAILED      ImportStatus = 5
 )
@@ -1298,7 +1298,7 @@ func (x *InputFormatOptions) GetCsv() *CsvOptions {
 	return nil
 }
 
-// The same fields as those of CreateTableRequest, with the same numbers.
+// The definition of the new table. Its fields have the numbers that they have in CreateTableRequest.
 type TableCreationParameters struct {
 	state                  protoimpl.MessageState  `protogen:"open.v1"`
 	TableName              string                  `protobuf:"bytes,1,opt,name=table_name,json=tableName,proto3" json:"table_name,omitempty"` // Required.
@@ -2094,7 +2094,8 @@ type OutputS3Configuration struct {
 	S3KeyPrefix    *string                `protobuf:"bytes,3,opt,name=s3_key_prefix,json=s3KeyPrefix,proto3,oneof" json:"s3_key_prefix,omitempty"`
 	S3SseAlgorithm S3SseAlgorithm         `protobuf:"varint,4,opt,name=s3_sse_algorithm,json=s3SseAlgorithm,proto3,enum=armature.api.v1.S3SseAlgorithm" json:"s3_sse_algorithm,omitempty"`
 	S3SseKmsKeyId  *string                `protobuf:"bytes,5,opt,name=s3_sse_kms_key_id,json=s3SseKmsKeyId,proto3,oneof" json:"s3_sse_kms_key_id,omitempty"`
-	// At least one of ERROR and CONDITION_CHECK_FAILURE. The latter is never written, as records have no conditions.
+	// At least one of ERROR and CONDITION_CHECK_FAILURE. CONDITION_CHECK_FAILURE is never written, as records have no
+	// conditions.
 	OutputType    []string `protobuf:"bytes,6,rep,name=output_type,json=outputType,proto3" json:"output_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

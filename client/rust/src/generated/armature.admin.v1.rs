@@ -45,7 +45,7 @@ pub struct GetServerInfoResponse {
     /// Reason why client writes are refused (no space left, or a fault), or empty.
     #[prost(string, tag = "20")]
     pub writes_refused_reason: ::prost::alloc::string::String,
-    /// Free bytes in the file system of the data directory.
+    /// Free bytes in the file system of the data directory, or in the pool.
     #[prost(uint64, tag = "21")]
     pub disk_free_bytes: u64,
     #[prost(uint64, tag = "22")]
@@ -586,7 +586,7 @@ pub struct ExportHead {
     #[prost(message, optional, tag = "1")]
     pub table: ::core::option::Option<crate::api::TableDescription>,
     /// The export contains all changes of the database up to this sequence, and perhaps changes that were committed while
-    /// it began. Only writes to tables with global indexes have a sequence.
+    /// it began. Only writes to tables with global indexes or a stream have a sequence.
     #[prost(uint64, tag = "2")]
     pub change_sequence: u64,
     /// Point in time of the export.

@@ -593,6 +593,9 @@ impl ::prost::Name for RpcStatus {
 /// - PERMISSION_DENIED: AccessDeniedException
 /// - UNIMPLEMENTED: UnknownOperationException
 /// - INTERNAL: InternalServerError
+/// - DATA_LOSS: DataLoss, if files of the table or the index are damaged
+/// - DEADLINE_EXCEEDED: DeadlineExceeded
+/// - CANCELLED: Cancelled
 /// - UNAVAILABLE: ServiceUnavailable
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ErrorDetail {
@@ -1134,7 +1137,7 @@ impl ::prost::Name for QueryResponse {
 pub struct ScanRequest {
     #[prost(string, tag = "1")]
     pub table_name: ::prost::alloc::string::String,
-    /// As in QueryRequest, and from the same segment.
+    /// As in QueryRequest. It is of the same segment.
     #[prost(message, optional, tag = "2")]
     pub exclusive_start_key: ::core::option::Option<crate::Item>,
     /// Absent: the table itself.
@@ -1862,7 +1865,7 @@ pub mod pipeline_response {
         TransactGetItems(super::TransactGetItemsResponse),
         #[prost(message, tag = "11")]
         TransactWriteItems(super::TransactWriteItemsResponse),
-        /// Same contents as the status and the trailer of a failed single call.
+        /// The contents of the status and the trailer of a failed single call.
         #[prost(message, tag = "15")]
         Error(super::RpcStatus),
     }
@@ -2401,11 +2404,11 @@ impl ::prost::Name for LocalSecondaryIndex {
     }
 }
 /// An index with any key of 1 to 4 HASH and 0 to 4 RANGE attributes. An item is in the index only if it has all of them.
-/// Can be added and deleted at any time, at most 20 per table. Follows the table with a short delay; see
-/// QueryRequest.at_least_sequence.
+/// Can be added and deleted at any time, at most 20 per table. Is written together with the table, except while it has a
+/// backlog; see QueryRequest.at_least_sequence.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GlobalSecondaryIndex {
-    /// Same rules as for local indexes; unique among all indexes of the table.
+    /// 3 to 255 characters of `\[a-zA-Z0-9_.-\]`, unique among all indexes.
     #[prost(string, tag = "1")]
     pub index_name: ::prost::alloc::string::String,
     /// All HASH elements first.
@@ -3463,8 +3466,9 @@ impl ::prost::Name for ListTagsOfResourceResponse {
         "/armature.api.v1.ListTagsOfResourceResponse".into()
     }
 }
-/// Replaces the policy. The same document again changes nothing. Errors: PolicyNotFoundException if the policy has
-/// another revision than the expected one; ValidationException for a document with anything that would not be evaluated.
+/// Replaces the policy. A request with the document that the policy has already changes nothing. Errors:
+/// PolicyNotFoundException if the policy has another revision than the expected one; ValidationException for a document
+/// with anything that would not be evaluated.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PutResourcePolicyRequest {
     /// ARN of a table or a stream.
@@ -4102,7 +4106,7 @@ impl ::prost::Name for ListBackupsResponse {
         "/armature.api.v1.ListBackupsResponse".into()
     }
 }
-/// Errors: BackupNotFoundException; BackupInUseException while a restore reads the backup.
+/// Errors: BackupNotFoundException; BackupInUseException while the backup is read, or another backup is made.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DeleteBackupRequest {
     #[prost(string, tag = "1")]
@@ -4135,8 +4139,9 @@ impl ::prost::Name for DeleteBackupResponse {
         "/armature.api.v1.DeleteBackupResponse".into()
     }
 }
-/// Restores a backup as a new table. Streams, time to live, tags and continuous backups are not restored. Errors:
-/// TableAlreadyExistsException; BackupNotFoundException; BackupInUseException.
+/// Restores a backup as a new table. Stream, time to live, tags, table class, warm throughput, deletion protection,
+/// policy and continuous backups are not restored. Errors: TableAlreadyExistsException; BackupNotFoundException;
+/// BackupInUseException while the backup is being made; LimitExceededException.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RestoreTableFromBackupRequest {
     #[prost(string, tag = "2")]
@@ -5178,7 +5183,7 @@ pub struct ChangeRecord {
     /// "aws:dynamodb".
     #[prost(string, tag = "4")]
     pub event_source: ::prost::alloc::string::String,
-    /// The region that the daemon is configured to report.
+    /// The region in the daemon's ARNs: "local".
     #[prost(string, tag = "5")]
     pub aws_region: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "6")]
@@ -5729,7 +5734,7 @@ impl ::prost::Name for InputFormatOptions {
         "/armature.api.v1.InputFormatOptions".into()
     }
 }
-/// The same fields as those of CreateTableRequest, with the same numbers.
+/// The definition of the new table. Its fields have the numbers that they have in CreateTableRequest.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TableCreationParameters {
     /// Required.
@@ -5995,7 +6000,8 @@ pub struct OutputS3Configuration {
     pub s3_sse_algorithm: i32,
     #[prost(string, optional, tag = "5")]
     pub s3_sse_kms_key_id: ::core::option::Option<::prost::alloc::string::String>,
-    /// At least one of ERROR and CONDITION_CHECK_FAILURE. The latter is never written, as records have no conditions.
+    /// At least one of ERROR and CONDITION_CHECK_FAILURE. CONDITION_CHECK_FAILURE is never written, as records have no
+    /// conditions.
     #[prost(string, repeated, tag = "6")]
     pub output_type: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
@@ -6449,7 +6455,7 @@ pub enum ImportStatus {
     Unspecified = 0,
     InProgress = 1,
     Completed = 2,
-    /// Never returned, as the next one.
+    /// Never returned, nor is IMPORT_STATUS_CANCELLED.
     Cancelling = 3,
     Cancelled = 4,
     Failed = 5,
