@@ -67,7 +67,7 @@ SiteRules SitesOf(const Config& config, const std::string& listen, bool is_tls, 
                            .is_tls = is_tls,
                            .checks_host = checks_host};
   if (std::string own = OwnHostName(); !own.empty()) options.hosts.push_back(std::move(own));
-  // The other port serves HTTP, too.
+  // The port of gRPC serves HTTP, too.
   if (const auto other = SplitAddress(config.grpc_listen); other.ok()) options.hosts.push_back(other->host);
   return SiteRules(std::move(options));
 }
@@ -378,7 +378,7 @@ absl::Status Server::Impl::TakePlace(const Config& config, const OnStandby& on_s
     return config.place_options.is_cancelled != nullptr && config.place_options.is_cancelled();
   };
   ARM_ASSIGN_OR_RETURN(place, place::OpenPlace(config.place, options));
-  // It ends when this daemon serves.
+  // The standby ends when this daemon serves.
   if (standby != nullptr) standby->SetOwner("");
   return absl::OkStatus();
 }

@@ -55,7 +55,7 @@ class LongRequests {
   uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
 
  private:
-  // Both take less than a millisecond.
+  // Bounds of a request that a front runs itself. Either takes less than a millisecond.
   static constexpr size_t kBytesMax = 256 << 10;
   static constexpr size_t kStepsMax = 512 << 10;
   // Elements of a batch or a transaction, whose rights are checked one by one; and the names of each, which are those

@@ -109,7 +109,7 @@ class Verifier {
   absl::StatusOr<std::string> CheckTablePage(const std::string& begin, VerifyTableResult* result) {
     absl::StatusOr<Page> page = ReadPageOfRows(database(), table_.data, begin);
     result->keyspace_rows = table_.data.stats->items();
-    // The rest of the table cannot be read; the indexes can.
+    // The rows behind the damage cannot be read; the indexes can.
     if (absl::IsDataLoss(page.status())) {
       ReportUnreadable("", begin, page.status(), result);
       return "";

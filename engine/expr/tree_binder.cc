@@ -116,7 +116,7 @@ class ConditionBinder {
     if (auto* path = std::get_if<DocumentPath>(&operand->node)) {
       BindPath(table_, faults_, &here_, path);
     } else if (auto* value = std::get_if<ValueOperand>(&operand->node)) {
-      // Same category as undefined names, so the first of both in the text is reported.
+      // Undefined values are of the category of undefined names, so the first of both in the text is reported.
       BindValue(table_, Fault::kUndefinedName, &here_, value);
     } else {
       auto& call = std::get<FunctionCall>(operand->node);

@@ -245,7 +245,7 @@ void EndUnwritten(const BatchPtr& batch, Member* member, const absl::Status& out
     if (!outcome.ok()) return End(batch, member, outcome);
     return End(batch, member, batch->parts->database->CommitNothing());
   }
-  // The other members come after it.
+  // The other members of the batch follow on this thread, so the next waiter must not.
   member->guard.Release(store::LockTable::NextWaiter::kOnPool);
   const int64_t begin_ns = RequestTrace::Begin(batch->context.trace);
   batch->parts->database->WhenDurable(*row.decided_on, row.old_value.size(),

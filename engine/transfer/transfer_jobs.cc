@@ -294,7 +294,7 @@ void TransferJobs::Run(const std::shared_ptr<Entry>& entry) {
   if (stopping_.is_stopped()) return;
   TransferJob job(this, entry);
   const absl::Status result = job.is_stopped() ? TransferJob::StoppedError() : RunJob(&job);
-  // It goes on at the next start.
+  // An interrupted job goes on at the next start.
   if (stopping_.is_stopped() && !result.ok()) return;
   End(&job, result);
 }

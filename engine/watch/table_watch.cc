@@ -160,7 +160,7 @@ void TableWatch::Next(Callback<WatchPage> done) {
     done_ = std::move(done);
     state_ = State::kQueued;
   }
-  // Also for a watch that has ended: so no answer comes before the call returns.
+  // A watch that has ended is queued, too, so that no answer comes before the call returns.
   Post();
 }
 
@@ -226,7 +226,7 @@ void TableWatch::Run() {
   }
   {
     const absl::MutexLock lock(&mutex_);
-    // Others take their turns first.
+    // A watch with more to read is queued again behind the turns of others.
     if (!has_more && !is_woken_ && closed_.ok()) {
       state_ = State::kWaiting;
       return;

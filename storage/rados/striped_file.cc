@@ -183,7 +183,7 @@ absl::Status StripedFile::CutStripes(uint64_t size) {
     cut.Require(kEpochAttribute, session_->epoch_text());
     cut.Truncate(size > begin ? size - begin : 0);
     const int result = session_->Operate(cut, NameOf(stripe));
-    // It could not be made before.
+    // A file whose objects are made when needed may lack some.
     if (result == -ENOENT && made_when_ == StripesMade::kWhenNeeded) continue;
     if (result < 0) return session_->GuardedError("truncate", NameOf(stripe), result);
   }

@@ -166,7 +166,7 @@ CopyWriter::CopyWriter(TableCopies* copies, std::string id)
     : copies_(copies), id_(std::move(id)), path_(copies->PathOf(id_) + std::string(kUnfinished)) {
   descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   is_made_ = descriptor_ >= 0;
-  // It exists while another writer of the same file has not finished.
+  // The file exists while another writer of it has not finished.
   has_disk_failed_ = !is_made_ && errno != EEXIST;
 }
 

@@ -158,7 +158,7 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   descriptors.reserve(names.size());
   for (const std::string& name : names) {
     descriptors.emplace_back(name, MakeFamilyOptions(name));
-    // It is opened for a few writes, which no family must hold back.
+    // A database with accepted losses is opened for a few writes, which no family must hold back.
     descriptors.back().options.disable_auto_compactions = if_damaged != IfDamaged::kRefuse;
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;

@@ -148,7 +148,7 @@ Report Runner::RunCase(const CaseFile& file, const Case& one) {
                                             {"<FourYearsAgo>", now_s - 4 * kYear},
                                             {"<SixYearsAgo>", now_s - 6 * kYear}}) {
     kept_[placeholder] = std::to_string(time_s);
-    // The same as a number of JSON: "<Past:number>".
+    // The time as a number of JSON: "<Past:number>".
     kept_[Cat(std::string_view(placeholder).substr(0, std::strlen(placeholder) - 1), ":number>")] = time_s;
   }
   for (const Step& step : one.steps) {

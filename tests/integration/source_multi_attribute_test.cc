@@ -141,7 +141,7 @@ TEST_F(SourceMultiAttribute, RefusesOtherConditionsWithTheDocumentedText) {
       {kByStatus, "customer_id = :cust AND #status = :status AND order_date > :date AND amount > :min_amount",
        "RANGE key attributes order_date must have equality conditions specified in the query because a condition is "
        "present on key attribute amount"},
-      // The same attribute twice.
+      // One attribute twice.
       {kByStatus, "customer_id = :cust AND #status = :status AND #status = :date",
        "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key"},
       // A non-key attribute, a value of another type, and a type that no key can have.

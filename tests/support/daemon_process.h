@@ -48,7 +48,7 @@ class DaemonProcess {
   const std::string& address() const { return address_; }
   // The address of the HTTP/JSON front end, HOST:PORT.
   const std::string& http_address() const { return http_address_; }
-  // That of the flag --metrics_listen; empty without it.
+  // The address of --metrics_listen; empty without the flag.
   const std::string& metrics_address() const { return metrics_address_; }
   std::string data_dir() const { return directory_.path("data"); }
 

@@ -49,7 +49,7 @@ class H2Socket {
   bool Await(const std::function<bool()>& is_done);
   // Sends what the client has to send. Receives nothing.
   void Send();
-  // The same in pieces, each with a call of its own.
+  // Sends what the client has to send, in pieces of `bytes`, each with a call of its own. Receives nothing.
   void SendInPieces(size_t bytes);
   // Sends bytes after those of the client.
   void SendRaw(std::string_view bytes);

@@ -132,7 +132,7 @@ bool IsDirectory(const char* path) {
 }
 
 }  // namespace
-// The same functions as those of the global namespace.
+// The functions of the global namespace that this library replaces.
 extern "C" {
 
 int open(const char* path, int flags, ...) {

@@ -33,7 +33,7 @@ timespec RealTime() {
 
 }  // namespace
 
-// The same functions as those of the global namespace.
+// The functions of the global namespace that this library replaces.
 extern "C" {
 
 int clock_gettime(clockid_t clock, timespec* now) noexcept {

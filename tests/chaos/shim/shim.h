@@ -53,7 +53,7 @@ enum class Record : uint8_t {
   kTruncate = 2,   // file, a: length
   kWrite = 3,      // file, a: offset, data
   kSyncBegin = 4,  // file or directory, a: number of the sync
-  kSyncEnd = 5,    // the same; only if it succeeded
+  kSyncEnd = 5,    // file or directory, a: number of the sync; only if it succeeded
   kRename = 6,     // path, data: new path
   kUnlink = 7,     // path
   kMkdir = 8,      // path, file: the directory

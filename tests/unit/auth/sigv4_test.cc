@@ -20,7 +20,7 @@ const test::Signer kSigner = {.key_id = "AKIDEXAMPLE", .secret = "a secret of so
 
 // Computed independently with Python's hmac over JsonRequest("GetItem", kBody) at kNow.
 constexpr char kSignature[] = "2b47ee02f0cbf2b3361d1cb8131b3dc1e61b0b0330f7476a8bb8ed6104808cf9";
-// The same signature in the query, with an expiry of 60 seconds.
+// A request with its signature in the query, and an expiry of 60 seconds.
 constexpr char kSignedQuery[] =
     "/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIDEXAMPLE%2F20251104%2Feu-central-1%2Fdynamodb"
     "%2Faws4_request&X-Amz-Date=20251104T120000Z&X-Amz-Expires=60&X-Amz-SignedHeaders=content-type%3Bhost"

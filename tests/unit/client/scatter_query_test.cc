@@ -77,7 +77,7 @@ class ScatterQueryTest : public ::testing::Test {
       pages.push_back(Ids((*page)->items));
     }
   }
-  // The same pages, each by a new query.
+  // The pages of the query, each by a new query.
   std::vector<std::string> ResumedPages() const {
     std::vector<std::string> pages;
     std::string continuation;

@@ -86,7 +86,7 @@ bool HasRareNumber(const model::ItemView& item) {
   return found;
 }
 
-// The same as CanonicalizeItem, but each element is written anew: nothing behind an unknown field is sorted in place.
+// CanonicalizeItem by writing each element anew: nothing behind an unknown field is sorted in place.
 absl::StatusOr<CanonicalItem> WrittenAnew(std::string_view wire) {
   const std::string unknown = std::string("\x7A\0", 2).append(wire);
   std::string sorted = unknown;

@@ -119,7 +119,7 @@ class ExpiryTest : public testing::Test {
     EXPECT_TRUE(end.ok()) << end.status();
     return rows;
   }
-  // The same, as the items of the table need them.
+  // The rows that the items of the table need.
   std::multiset<std::pair<int64_t, std::string>> NeededRows(const std::string& attribute = "ends") {
     std::multiset<std::pair<int64_t, std::string>> rows;
     const std::shared_ptr<const store::Table> table = engine_.database().catalog()->Hold(kTable);

@@ -50,9 +50,10 @@ class ModelTable {
   // The error texts that are allowed for a put. Empty if the put must succeed. Each text concerns the first index, by
   // name, that refuses.
   std::set<std::string> RefusalsOfPut(const ModelItem& item) const;
-  // The same for an update that sets attributes to `constants`: refused whatever the row is.
+  // The refusals of an update that sets attributes to `constants`, whatever the row is.
   std::set<std::string> RefusalsOfConstants(const ModelItem& constants) const;
-  // The same for an update whose result is `now`. `set` lists the attributes that it set, or all if it created the row.
+  // The refusals of an update whose result is `now`. `set` lists the attributes that it set, or all if it created the
+  // row.
   std::set<std::string> RefusalsOfUpdate(const std::set<std::string>& set, const ModelItem& now) const;
 
   uint64_t last_sequence = 0;  // of the last write

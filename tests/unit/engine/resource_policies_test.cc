@@ -47,7 +47,7 @@ class ResourcePoliciesTest : public testing::Test {
     const absl::StatusOr<std::string> revision = PutResourcePolicy(engine_->database(), request);
     return revision.ok() ? *revision : std::string(revision.status().message());
   }
-  // The same as a request does it.
+  // Puts a policy as a request does.
   void PutByEngine(std::string_view document) {
     PutResourcePolicyRequest request;
     request.resource_arn = arn_;

@@ -279,7 +279,7 @@ TEST_F(TableBackupsTest, OverridesTakeThePlaceOfWhatTheTableHad) {
   other.global_indexes->front().projection = {"KEYS_ONLY", std::nullopt};
   const absl::Status no_such = Restore(other).status();
   EXPECT_THAT(std::string(no_such.message()), ::testing::HasSubstr("Index renamed does not match"));
-  // The same definition under two names, and two definitions with one name.
+  // One definition under two names, and two definitions with one name.
   other = request;
   other.global_indexes->push_back(other.global_indexes->front());
   other.global_indexes->back().index_name = "again";

@@ -141,7 +141,7 @@ constexpr ErrorCase kStaticErrors[] = {
     {"a BETWEEN :b2 AND :b",
      "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower "
      "bound operand: AttributeValue: {B:AQM=}, upper bound operand: AttributeValue: {B:AQI=}"},
-    // The same path twice.
+    // One path twice.
     {"a = a",
      "The first operand must be distinct from the remaining operands for this operator or "
      "function; operator: =, first operand: [a]"},

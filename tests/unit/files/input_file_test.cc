@@ -146,7 +146,7 @@ TEST_F(InputFileTest, RefusesALargeWindow) {
   const auto read = Reading(head, {});
   EXPECT_EQ(read.status().code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(read.status().message()), HasSubstr("a window of more than 8 MB"));
-  // The same with 2^23 bytes.
+  // A frame with a window of 2^23 bytes.
   const std::string allowed("\x28\xB5\x2F\xFD\x00\x68\x01\x00\x00", 9);
   EXPECT_EQ(Reading(allowed, {}).value_or("?"), "");
 }

@@ -88,7 +88,7 @@ TEST(H2Drain, EndsWithoutAnAnswer) {
   static_cast<void>(pair.Sent());  // is lost
   pair.session.EndDrain();
   EXPECT_TRUE(pair.session.has_drained());
-  // This one is late. The client is told so, and nobody begins to handle it.
+  // This request is late. The client is told so, and nobody begins to handle it.
   const int32_t late = client.Begin("/", /*is_whole=*/true);
   ASSERT_TRUE(pair.session.Receive(client.Output()));
   EXPECT_EQ(pair.requests, 1);

@@ -40,7 +40,7 @@ TEST(Base64, RefusesWhatIsNotTheOneForm) {
   constexpr std::string_view kBad[] = {
       "a===",         "====", "=AAA", "A=AA", "AA=A", "AAA\n", "AA-A", "AA_A", "AAA\xC3", std::string_view("AA\0A", 4),
       "AB==",          // unused bits of B are not zero
-      "AAB=",          // the same with one pad
+      "AAB=",          // unused bits that are not zero, with one pad
       "AA==AAAA",      // padding in the middle
       "AAAAAAA=AA==",  // padding twice
       "AAAA AAAAAAA",

@@ -209,7 +209,7 @@ TEST_P(LogCheckTest, UnfinishedEndIsCutOff) {
   Put("a");
   const std::string unfinished[] = {
       std::string(5, '\0'),        // the file grew, its data did not arrive
-      std::string(100'000, '\0'),  // the same over several blocks
+      std::string(100'000, '\0'),  // zeros over several blocks
       std::string(70'000, 'x'),    // garbage
       std::string("\x12\x34\x56\x78\x20\x00\x01 half of a record", 24),
   };
@@ -289,7 +289,7 @@ class PowerCutTest : public LogCheckTest {
     LeaveHole(is_last_acknowledged);
     ChangeRegister([](LogRegister* logs) { EXPECT_TRUE(logs->SetBoot(LocalVolume()->boot() + 1).ok()); });
   }
-  // The same without a start of the machine: a damage.
+  // A hole without a start of the machine is a damage.
   void LeaveHole(bool is_last_acknowledged) {
     Put("before");
     const std::string then = Read(register_path());
