@@ -26,9 +26,10 @@ constexpr std::string_view kCodeTexts[] = {"0", "1",  "2",  "3",  "4",  "5",  "6
 
 using Fields = absl::InlinedVector<HeaderField, 8>;
 
-void AppendHead(Fields* fields) {
+void AppendHead(const std::vector<std::pair<std::string, std::string>>& metadata, Fields* fields) {
   fields->push_back({":status", "200", true});
   fields->push_back({"content-type", "application/grpc", true});
+  for (const auto& [name, value] : metadata) fields->push_back({name, value});
 }
 
 // gRPC's prefix of a message that is not compressed.
@@ -296,7 +297,7 @@ void RpcCall::Send(OutMessage message) {
   if (stream_ == nullptr || has_ended_) return;
   if (!std::exchange(has_sent_head_, true)) {
     Fields fields;
-    AppendHead(&fields);
+    AppendHead(metadata_, &fields);
     stream_->SendHead(fields, /*is_last=*/false);
   }
   stream_->Send(std::move(message));
@@ -310,7 +311,7 @@ void RpcCall::End(const RpcStatus& status) {
   if (stream_ == nullptr) return;
   Fields fields;
   const bool is_only = !std::exchange(has_sent_head_, true);
-  if (is_only) AppendHead(&fields);
+  if (is_only) AppendHead(metadata_, &fields);
   if (is_only && status.code == RpcCode::kUnimplemented) fields.push_back({"grpc-accept-encoding", "identity", true});
   fields.push_back({"grpc-status", kCodeTexts[static_cast<size_t>(status.code)], true});
   const std::string message = PercentEncoded(status.message);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -113,6 +114,10 @@ class RpcCall final : public StreamHandler, public LoopGuest, public std::enable
   // Bytes of messages that have not left for the client's connection.
   size_t unsent_bytes() const { return stream_ == nullptr ? 0 : stream_->unsent_bytes(); }
 
+  // Metadata before the first message: lower-case names, values of printable ASCII. On the loop's thread, before the
+  // first answer.
+  void set_metadata(std::vector<std::pair<std::string, std::string>> metadata) { metadata_ = std::move(metadata); }
+
   // ---- Answering. On any thread.
 
   // Sends a message. `message.head`: what comes before `message.bytes` in the message, without gRPC's prefix.
@@ -174,6 +179,7 @@ class RpcCall final : public StreamHandler, public LoopGuest, public std::enable
   std::string authority_;
   std::optional<std::string> authorization_;
   std::optional<int64_t> deadline_ns_;
+  std::vector<std::pair<std::string, std::string>> metadata_;  // of the answer
   bool is_encoded_ = false;
   bool has_bad_timeout_ = false;
   std::optional<IoLoop::Timers::iterator> timer_;

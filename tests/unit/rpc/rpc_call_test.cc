@@ -246,6 +246,27 @@ TEST(RpcCall, TextsAndTrailersAreEncoded) {
   EXPECT_EQ(client->answer(only).head, head);
 }
 
+TEST(RpcCall, MetadataComesBeforeTheFirstMessage) {
+  RpcServer server;
+  for (const bool has_message : {true, false}) {
+    server.Add(has_message ? "/message" : "/none", [=](TestCall& it) {
+      it.call->set_metadata({{"one", "1"}, {"two", "second"}});
+      if (has_message) it.call->Write({.head = {}, .bytes = "answer"});
+      it.call->Finish(RpcStatus());
+    });
+  }
+  RpcClient client(server.Start());
+  H2Fields head = {{":status", "200"}, {"content-type", "application/grpc"}, {"one", "1"}, {"two", "second"}};
+  const int32_t message = client.Begin("/message", {}, true);
+  EXPECT_EQ(client.ResultOf(message), "0, answer");
+  EXPECT_EQ(client->answer(message).head, head);
+  EXPECT_THAT(client->answer(message).trailers, ElementsAre(Pair("grpc-status", "0")));
+  const int32_t none = client.Begin("/none", {}, true);
+  client.Finish(none);
+  head.emplace_back("grpc-status", "0");
+  EXPECT_EQ(client->answer(none).head, head);
+}
+
 TEST(RpcCall, OnlyTheFirstFinishCounts) {
   RpcServer server;
   server.Add("/own", [](TestCall& it) {
