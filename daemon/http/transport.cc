@@ -79,12 +79,31 @@ int WriteToSocket(BIO* bio, const char* bytes, int size) {
   return static_cast<int>(sent);
 }
 
+// Reads from the socket while one call of OpenSSL lasts: two for each record. OpenSSL goes on to the next record until
+// it has data: it would stay with a client that sends nothing but key updates, offers to renegotiate or alerts.
+constexpr int kReadsPerCall = 64;
+// A client that sends so many records in a row without any data has nothing to say: more than a thousand.
+constexpr int kCallsWithoutDataMax = 32;
+
+// `*BIO_get_data(bio)`: how often OpenSSL may read before others have their turn. The rest waits in the socket.
+int ReadFromSocket(BIO* bio, char* bytes, int size) {
+  static const auto kRead = BIO_meth_get_read(BIO_s_socket());
+  int* const reads_left = static_cast<int*>(BIO_get_data(bio));
+  if (*reads_left > 0) {
+    --*reads_left;
+    return kRead(bio, bytes, size);
+  }
+  BIO_clear_retry_flags(bio);
+  BIO_set_retry_read(bio);
+  return -1;
+}
+
 // The method exists as long as the process.
 const BIO_METHOD* SocketMethod() {
   static const BIO_METHOD* const kMethod = [] {
     const BIO_METHOD* const base = BIO_s_socket();
-    BIO_METHOD* const made = BIO_meth_new(BIO_TYPE_SOCKET, "socket without SIGPIPE");
-    BIO_meth_set_read(made, BIO_meth_get_read(base));
+    BIO_METHOD* const made = BIO_meth_new(BIO_TYPE_SOCKET, "socket without SIGPIPE, read in turns");
+    BIO_meth_set_read(made, ReadFromSocket);
     BIO_meth_set_write(made, WriteToSocket);
     BIO_meth_set_puts(made, BIO_meth_get_puts(base));
     BIO_meth_set_ctrl(made, BIO_meth_get_ctrl(base));
@@ -104,8 +123,15 @@ class TlsTransport final : public Transport {
   TlsTransport(const TlsTransport&) = delete;
   TlsTransport& operator=(const TlsTransport&) = delete;
 
+  // `bio`: of SocketMethod.
+  void Use(BIO* bio) {
+    BIO_set_data(bio, &reads_left_);
+    SSL_set_bio(ssl_, bio, bio);
+  }
+
   Result Handshake() override {
     ERR_clear_error();
+    reads_left_ = kReadsPerCall;
     return Translate(SSL_accept(ssl_));
   }
 
@@ -118,8 +144,15 @@ class TlsTransport final : public Transport {
 
   Result Read(char* buffer, size_t size, size_t* bytes) override {
     ERR_clear_error();
+    reads_left_ = kReadsPerCall;
     const int got = SSL_read(ssl_, buffer, ClampToInt(size));
-    if (got > 0) *bytes = static_cast<size_t>(got);
+    if (got > 0) {
+      *bytes = static_cast<size_t>(got);
+      calls_without_data_ = 0;
+    } else if (reads_left_ == 0 && ++calls_without_data_ > kCallsWithoutDataMax) {
+      failed_ = true;
+      return Result::kFailed;
+    }
     return Translate(got);
   }
 
@@ -165,6 +198,8 @@ class TlsTransport final : public Transport {
 
   const int socket_;
   SSL* const ssl_;
+  int reads_left_ = kReadsPerCall;
+  int calls_without_data_ = 0;  // in a row, that were ended for others
   bool failed_ = false;
 };
 
@@ -302,7 +337,7 @@ std::unique_ptr<Transport> TlsContext::Accept(int socket) const {
   BIO* const bio = BIO_new(SocketMethod());
   if (bio == nullptr) return nullptr;
   BIO_set_fd(bio, socket, BIO_NOCLOSE);
-  SSL_set_bio(ssl, bio, bio);
+  transport->Use(bio);
   return transport;
 }
 
