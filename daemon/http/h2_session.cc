@@ -480,7 +480,7 @@ void H2Session::MoveData(H2Stream* stream, std::string_view frame_head, size_t b
     }
     if (stream->offset_ < message->size()) return;
     stream->offset_ = 0;
-    if (!message->memory.is_counted()) uncounted_bytes_ -= message->size();
+    uncounted_bytes_ -= message->uncounted_bytes();
     stream->unsent_.pop_front();
     stream->unsent_since_ns_ = stream->unsent_.empty() ? 0 : stream->unsent_.front()->since_ns;
     Charge(-kTokensOfMessage);
@@ -578,7 +578,7 @@ void H2Session::CloseStream(H2Stream* stream) {
   unconsumed_bytes_ -= std::exchange(closed->unconsumed_, 0);
   head_bytes_ -= closed->head_bytes_;
   for (const std::shared_ptr<OutMessage>& message : closed->unsent_) {
-    if (!message->memory.is_counted()) uncounted_bytes_ -= message->size();
+    uncounted_bytes_ -= message->uncounted_bytes();
   }
   widened_bytes_ -= closed->widened_;
   if (closed->handler_ != nullptr) closed->handler_->OnClosed();

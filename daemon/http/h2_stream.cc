@@ -27,7 +27,7 @@ void H2Stream::Send(OutMessage message) {
   message.since_ns = session_->host_->NowNs();
   if (unsent_since_ns_ == 0) unsent_since_ns_ = message.since_ns;
   unsent_bytes_ += message.size();
-  if (!message.memory.is_counted()) session_->uncounted_bytes_ += message.size();
+  session_->uncounted_bytes_ += message.uncounted_bytes();
   unsent_.push_back(std::make_shared<OutMessage>(std::move(message)));
   session_->SetDeadline(this, 0);
   if (std::exchange(is_deferred_, false)) nghttp2_session_resume_data(session_->session_, id_);

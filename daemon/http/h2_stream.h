@@ -77,6 +77,11 @@ struct OutMessage {
   int64_t since_ns = 0;    // when it was sent to the stream, which sets it
 
   size_t size() const { return head.size() + bytes.size(); }
+  // Memory of a message that counts none itself, beside the bytes also that of this object and its place in a list: of
+  // small messages that is most.
+  size_t uncounted_bytes() const { return memory.is_counted() ? 0 : size() + kOwnBytes; }
+
+  static constexpr size_t kOwnBytes = 256;
 };
 
 // A reader of a request, which answers it. Called on the loop's thread.

@@ -82,7 +82,8 @@ class ReflectionStream final : public RpcHandler, public std::enable_shared_from
       return End(ReflectionError(RpcCode::kResourceExhausted, "there is no memory for the answer"));
     }
     answer.bytes = answers_.Make();
-    answer.weight = static_cast<uint32_t>(answer.bytes.size());
+    // A small answer takes more memory than its bytes.
+    answer.weight = static_cast<uint32_t>(answer.bytes.size() + OutMessage::kOwnBytes);
     unsent_bytes_ += answer.weight;
     call_->Write(std::move(answer));
     is_answering_ = false;

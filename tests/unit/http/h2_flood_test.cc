@@ -262,6 +262,21 @@ TEST(H2Flood, AClientThatDoesNotRead) {
   EXPECT_THAT(pair.broken, ElementsAre(H2Break::kFrames));
 }
 
+// Small messages take more memory than their bytes.
+TEST(H2Flood, SmallAnswersThatNobodyReadsCountWhatTheyTake) {
+  H2Pair pair;
+  H2Client client({.settings = {{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0}}});
+  const int32_t stream = client.Begin("/", /*is_whole=*/true);
+  pair.Run(&client);
+  pair.handler(0).Answer(std::vector<std::string>(1000, "m"));
+  pair.Run(&client);
+  EXPECT_GE(pair.session.held_bytes(), 1000 * sizeof(OutMessage));
+  client.GiveWindow(stream, 1000);
+  pair.Run(&client);
+  EXPECT_EQ(client.answer(stream).data, std::string(1000, 'm'));
+  EXPECT_EQ(pair.session.held_bytes(), 0);
+}
+
 // ---- Heavy clients
 
 TEST(H2Heavy, ManyRequestsInARow) {
