@@ -123,6 +123,7 @@ bool IoLoop::Post(std::shared_ptr<LoopGuest> guest) {
 }
 
 void IoLoop::CallPosted() {
+  messages_ = 0;
   std::vector<std::shared_ptr<LoopGuest>> posted;
   {
     absl::MutexLock lock(&mutex_);
@@ -141,6 +142,7 @@ void IoLoop::FlushLater(std::shared_ptr<LoopConnection> connection) {
 }
 
 void IoLoop::FlushNow() {
+  messages_ = 0;
   std::vector<std::shared_ptr<LoopConnection>> now;
   now.swap(to_flush_);
   for (const std::shared_ptr<LoopConnection>& connection : now) connection->OnFlush();

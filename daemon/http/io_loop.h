@@ -76,6 +76,9 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
 
   // True if the guest, which is ready, must wait for its turn: the loop calls its TakeTurn.
   bool MustWait(const std::shared_ptr<LoopGuest>& guest);
+  // For a guest or connection with many messages, before each but the first: false if others are to have their turn
+  // before it, until OnPosted or OnFlush.
+  bool MayHandleMore() { return ++messages_ <= kMessagesPerTurn; }
   // Tells that a guest's turn had so many requests.
   void CountServed(size_t requests) { served_ += requests; }
 
@@ -127,6 +130,8 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   int64_t next_timer_ns_ = 0;  // 0: not set
 
   ReadyQueue<std::shared_ptr<LoopGuest>> ready_;
+  static constexpr int kMessagesPerTurn = 64;
+  int messages_ = 0;   // since CallPosted or FlushNow
   size_t served_ = 0;  // connections since the last look
   bool look_is_posted_ = false;
   bool look_is_timed_ = false;

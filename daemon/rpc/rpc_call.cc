@@ -91,12 +91,12 @@ void RpcCall::Begin(const OpenCall& open) {
 void RpcCall::Read(bool is_owed) {
   ++reads_;
   is_owed_ = is_owed;
-  if (!is_delivering_ && stream_ != nullptr && !has_ended_) Take({});
+  if (!is_delivering_ && !is_paused_ && stream_ != nullptr && !has_ended_) Take({});
 }
 
 void RpcCall::OnData(std::string_view bytes) {
   if (has_ended_) return stream_->Consume(bytes.size());
-  if (reads_ > 0) return Take(bytes);
+  if (reads_ > 0 && !is_paused_) return Take(bytes);
   backlog_.append(bytes);
 }
 
@@ -107,7 +107,12 @@ void RpcCall::Take(std::string_view bytes) {
     held.append(bytes);
     bytes = std::string_view(held).substr(std::exchange(backlog_begin_, 0));
   }
-  while (!has_ended_ && stream_ != nullptr && reads_ > 0) {
+  for (int messages = 0; !has_ended_ && stream_ != nullptr && reads_ > 0; ++messages) {
+    // Thousands of small messages may be there at once. Each stream may go on by one.
+    if (messages > 0 && !bytes.empty() && !loop_->MayHandleMore()) {
+      Pause();
+      break;
+    }
     if (prefix_.size() < kRpcPrefixBytes) {
       const size_t part = std::min(bytes.size(), kRpcPrefixBytes - prefix_.size());
       prefix_.append(bytes.substr(0, part));
@@ -132,6 +137,15 @@ void RpcCall::Take(std::string_view bytes) {
   DeliverEnd();
 }
 
+// Goes on when the loop has looked after others.
+void RpcCall::Pause() {
+  is_paused_ = true;
+  Post([self = shared_from_this()] {
+    self->is_paused_ = false;
+    self->Take({});
+  });
+}
+
 // `rest`: the end of `held`, unless that is empty. Handlers may take many small messages one by one from a large
 // backlog: it is not copied for each of them.
 void RpcCall::KeepBacklog(std::string held, std::string_view rest) {
@@ -145,7 +159,7 @@ void RpcCall::KeepBacklog(std::string held, std::string_view rest) {
 }
 
 // A message that has begun must come to its end.
-void RpcCall::UpdateOwed() { stream_->SetOwed(reads_ > 0 && (is_owed_ || !prefix_.empty())); }
+void RpcCall::UpdateOwed() { stream_->SetOwed(reads_ > 0 && !is_paused_ && (is_owed_ || !prefix_.empty())); }
 
 void RpcCall::Refuse() {
   if (limits_->refused_memory != nullptr) limits_->refused_memory->fetch_add(1, std::memory_order_relaxed);
@@ -193,7 +207,7 @@ void RpcCall::OnEnd() {
 }
 
 void RpcCall::DeliverEnd() {
-  if (!has_read_all_ || has_ended_ || has_told_end_ || is_delivering_) return;
+  if (!has_read_all_ || has_ended_ || has_told_end_ || is_delivering_ || is_paused_) return;
   // Whole messages may still wait for the handler.
   if (!backlog_.empty() && reads_ == 0) return;
   has_told_end_ = true;

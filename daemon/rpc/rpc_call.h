@@ -154,6 +154,7 @@ class RpcCall final : public StreamHandler, public LoopGuest, public std::enable
   void Begin(const OpenCall& open);
   // Cuts messages out of `bytes`, as many as the handler is ready for. Keeps the rest.
   void Take(std::string_view bytes);
+  void Pause();
   void KeepBacklog(std::string held, std::string_view rest);
   // False if the call has ended.
   bool BeginMessage();
@@ -191,6 +192,7 @@ class RpcCall final : public StreamHandler, public LoopGuest, public std::enable
   size_t reads_ = 0;      // messages that the handler is ready for
   bool is_owed_ = false;  // the next one, or the end
   bool is_delivering_ = false;
+  bool is_paused_ = false;  // others have their turn before the next message
   bool has_read_all_ = false;
   bool has_told_end_ = false;
   bool has_sent_head_ = false;

@@ -80,6 +80,28 @@ TEST(RpcReading, ManySmallMessagesAfterALargeOneAreTakenOneByOne) {
   EXPECT_EQ(client.StatusOf(stream), "0");
 }
 
+// Thousands of small messages may be there at once: other work of the loop does not wait for all of them.
+TEST(RpcReading, ManySmallMessagesAreHandledInTurns) {
+  constexpr size_t kMessages = 2000;
+  RpcServer server;
+  size_t handled = 0;
+  size_t handled_first = 0;  // before other work
+  server.Add("/many", [&](TestCall& it) {
+    it.on_message = [&](InMessage) {
+      if (++handled == 1) it.call->Post([&] { handled_first = handled; });
+      it.call->Read();
+    };
+    it.on_read_end = [&] { it.call->Finish(RpcStatus()); };
+    it.call->Read();
+  });
+  RpcClient client(server.Start());
+  std::string bytes;
+  for (size_t i = 0; i < kMessages; ++i) bytes += Framed("m");
+  EXPECT_EQ(client.StatusOf(client.CallWith("/many", bytes)), "0");
+  EXPECT_EQ(handled, kMessages);
+  EXPECT_LE(handled_first, 65);
+}
+
 TEST(RpcReading, ReadDoesNotRecurse) {
   constexpr int kMessages = 20'000;
   RpcServer server;
