@@ -67,7 +67,7 @@ void HttpConnection::OnReady(bool /*is_writable*/) {
   if (is_handshaking_) return Handshake();
   if (has_unsent()) {
     if (Flush()) Resume();
-  } else if (!handling_) {
+  } else if (!handling_ && !is_paused_) {
     if (wait_ != Wait::kIdle || !loop_->MustWait(shared_from_this())) ReadSome();
   }
 }
@@ -78,6 +78,12 @@ void HttpConnection::TakeTurn(bool is_late) {
   ReadSome();
   // Nothing was there to read: the next request is a fresh one.
   if (is_reading() && wait_ == Wait::kIdle) is_late_ = false;
+}
+
+// Goes on with requests that have been read, after others.
+void HttpConnection::OnFlush() {
+  is_paused_ = false;
+  if (is_reading()) Turn({});
 }
 
 void HttpConnection::SetDeadline(Wait wait, absl::Duration timeout) {
@@ -286,6 +292,8 @@ HttpConnection::Stop HttpConnection::TakeRequests(std::string_view* bytes) {
     more_was_read_ = !bytes->empty();
     HandleRequest();
     if (handling_) return Stop::kHandling;
+    // Requests that were sent ahead: one read may bring thousands.
+    if (!closing_ && !bytes->empty() && !loop_->MayHandleMore()) return Stop::kTurnIsOver;
   }
   *bytes = {};
   return Stop::kClosing;
@@ -305,6 +313,11 @@ void HttpConnection::AfterTurn(Stop stop) {
       wait_ = Wait::kHandler;
       deadline_ns_ = kNever;
       return;
+    case Stop::kTurnIsOver:
+      is_paused_ = true;
+      wait_ = Wait::kHandler;
+      deadline_ns_ = kNever;
+      return loop_->FlushLater(shared_from_this());
     case Stop::kNeedsMore:
     case Stop::kOutputFull:
       break;

@@ -38,6 +38,7 @@ class HttpConnection final : public SocketConnection {
   void Sweep(int64_t now_ns) override;
   // Reads the request that waited in the socket.
   void TakeTurn(bool is_late) override;
+  void OnFlush() override;
   // The answer to the request being handled is there.
   void OnPosted() override;
 
@@ -45,10 +46,12 @@ class HttpConnection final : public SocketConnection {
   // The event that the deadline applies to.
   enum class Wait : uint8_t { kIdle, kHead, kBody, kHandler, kWriting };
   // The reason why no further request is taken from the input.
-  enum class Stop : uint8_t { kNeedsMore, kHandling, kOutputFull, kClosing };
+  enum class Stop : uint8_t { kNeedsMore, kHandling, kOutputFull, kTurnIsOver, kClosing };
 
   bool has_unsent() const { return !unsent_.empty() || !unsent_body_.empty(); }
-  bool is_reading() const { return is_open() && !is_handshaking_ && !handling_ && !closing_ && !has_unsent(); }
+  bool is_reading() const {
+    return is_open() && !is_handshaking_ && !handling_ && !is_paused_ && !closing_ && !has_unsent();
+  }
 
   void OnReady(bool is_writable) override;
   void Release() override;
@@ -91,6 +94,7 @@ class HttpConnection final : public SocketConnection {
   bool took_request_ = false;   // since the deadline of a request was set
   bool sent_continue_ = false;  // for the request being read
   bool handling_ = false;       // a request is with the handler, or its answer waits for earlier output
+  bool is_paused_ = false;      // requests that were read wait for OnFlush
   bool is_late_ = false;        // the next request is to be refused
   bool keep_alive_ = true;      // of the request being handled, like the next three
   bool is_http_1_0_ = false;

@@ -194,6 +194,16 @@ class Turns(FrontTest):
                         received += part
         return received.count(answer)
 
+    def test_thousands_of_requests_sent_ahead(self):
+        with self.attacked() as (daemon, _, stack):
+            clients = [self.http(daemon, stack) for _ in range(100)]
+            for client in clients:
+                client.sendall(get_item())
+                self.assertEqual(HttpAnswers(client).read()[0], 200)
+            answered = self.answers_before_others(daemon, stack, clients, get_item() * 1000, b" 200 OK")
+            print(f"{answered} of 100000 requests were served first", flush=True)
+            self.assertLess(answered, 100_000 // 4)
+
     def test_many_small_operations_of_pipelines(self):
         one = message(b"\x08\x01" + field(2, GET_REQUEST))
         with self.attacked() as (daemon, _, stack):
