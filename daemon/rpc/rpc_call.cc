@@ -17,6 +17,8 @@ namespace {
 // A message of more bytes is taken from the client only once there is memory for it. A smaller one fits into the window
 // that the stream has anyway.
 constexpr size_t kSmallMessageBytes = 32 << 10;
+// Larger messages get memory for this many times what has arrived.
+constexpr size_t kPartsGranted = 4;
 
 // A deadline beyond is none.
 constexpr int64_t kFarNs = INT64_MAX / 2;
@@ -124,7 +126,7 @@ void RpcCall::Take(std::string_view bytes) {
     message_.bytes.append(bytes.substr(0, part));
     bytes.remove_prefix(part);
     if (message_size_ > kSmallMessageBytes) stream_->Consume(part);
-    if (message_.bytes.size() < message_size_) break;
+    if (!Grant() || message_.bytes.size() < message_size_) break;
     EndMessage();
   }
   is_delivering_ = false;
@@ -185,9 +187,24 @@ bool RpcCall::BeginMessage() {
     Refuse();
     return false;
   }
+  // Who only announces large messages keeps no memory from others.
+  if (message_size_ > kSmallMessageBytes) message_.memory.Set(0);
   // Pages that a client announces and does not send are never touched.
   message_.bytes.reserve(message_size_);
-  if (message_size_ > kSmallMessageBytes) stream_->SetWindow(message_size_ + kRpcPrefixBytes);
+  return true;
+}
+
+// Takes memory for the next part of a large message, which is some times what has arrived, and lets the client send it.
+bool RpcCall::Grant() {
+  const size_t arrived = message_.bytes.size();
+  const size_t granted = message_.memory.counted();
+  if (message_size_ <= kSmallMessageBytes || granted == message_size_ || 2 * arrived < granted) return true;
+  const size_t part = std::min(message_size_, kPartsGranted * arrived);
+  if (!message_.memory.TrySet(part)) {
+    Refuse();
+    return false;
+  }
+  stream_->SetWindow(part + kRpcPrefixBytes);
   return true;
 }
 

@@ -158,6 +158,7 @@ class RpcCall final : public StreamHandler, public LoopGuest, public std::enable
   void KeepBacklog(std::string held, std::string_view rest);
   // False if the call has ended.
   bool BeginMessage();
+  bool Grant();
   void EndMessage();
   void DeliverEnd();
   // Leaves a message, or the end, or both, for the loop's thread.

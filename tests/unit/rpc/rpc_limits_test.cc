@@ -72,11 +72,12 @@ TEST(RpcLimits, MessagesWithoutRoomAreRefused) {
   // Two that have room one after another.
   const std::string half = Framed(std::string(500'000, 'x'));
   const int32_t first = client.Begin("/echo");
-  client->Send(first, half.substr(0, 70'000));
+  client->Send(first, half.substr(0, 300'000));
+  ASSERT_TRUE(client.Await([&] { return client->unsent(first) == 0; }));
   client.RoundTrip();
   EXPECT_GE(server.http->held_bytes(), 500'000);
   EXPECT_EQ(client.StatusOf(client.CallWith("/echo", half)), kNoMemory);
-  client->Send(first, half.substr(70'000));
+  client->Send(first, half.substr(300'000));
   client->End(first);
   EXPECT_EQ(client.ResultOf(first), "0, 500000 bytes");
   server.Forget();
@@ -85,6 +86,19 @@ TEST(RpcLimits, MessagesWithoutRoomAreRefused) {
   client.RoundTrip();
   server.Forget();
   test::WaitUntil([&] { return server.http->held_bytes() == 0; });
+}
+
+TEST(RpcLimits, AnnouncedMessagesTakeNoMemory) {
+  RpcServer server;
+  RpcClient client(server.Start({.held_bytes_max = 4 << 20}));
+  const std::string begun = Framed(std::string(3 << 20, 'x')).substr(0, 10);
+  for (int i = 0; i < 50; ++i) client->Send(client.Begin("/echo"), begun);
+  client.RoundTrip();
+  // Of the streams themselves.
+  EXPECT_LT(server.http->held_bytes(), 500'000);
+  EXPECT_EQ(client.ResultOf(client.CallWith("/echo", Framed(std::string(3 << 20, 'x')))), "0, 3145728 bytes");
+  EXPECT_EQ(server.front.refused_memory(), 0);
+  server.Forget();
 }
 
 TEST(RpcLimits, RefusalsSayWhatTheLimitsSay) {
