@@ -55,9 +55,11 @@ set(ARMATURE_UNITY_BATCH 8 CACHE STRING "Files in a batch, more for builds from 
 mark_as_advanced(ARMATURE_UNITY_BATCH)
 function(armature_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ARMATURE_UNITY} UNITY_BUILD_BATCH_SIZE ${ARMATURE_UNITY_BATCH})
-  # A batch includes its files, which GCC therefore takes for headers.
   if(ARMATURE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    # A batch includes its files, which GCC therefore takes for headers. GCC also inlines less in a large unit; without
+    # that limit, a batch is as fast as its files one by one (docs/measurements/release_batches.md).
+    target_compile_options(${target} PRIVATE
+      -Wno-subobject-linkage $<$<CONFIG:Release,RelWithDebInfo>:--param=large-unit-insns=1000000>)
   endif()
 endfunction()
 

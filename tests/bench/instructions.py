@@ -6,7 +6,9 @@
 
 The counts depend on compiler, build type and libraries, not on the speed of the machine or on other programs. Two runs differ
 by less than 1 %. The record is the median of three runs, and an operation fails only if it takes too many instructions in
-each of three runs. The record is for the preset dev on Debian 12 and x86-64 with AVX2.
+each of three runs. The record is for the preset release on Debian 12 and x86-64 with AVX2. This builds the program:
+
+    cmake --preset release -DARMATURE_BUILD_BENCHMARKS=ON && cmake --build --preset release --target instruction_bench
 """
 
 import argparse
@@ -22,7 +24,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORD = ROOT / "tests/bench/instructions.txt"
-BENCH = ROOT / "build/dev/tests/bench/instruction_bench"
+BENCH = ROOT / "build/release/tests/bench/instruction_bench"
 GROWTH_MAX = 1.05
 RUNS = 3
 # One heap for all threads, whose small blocks are never joined: how blocks are split and joined depends on the order of
@@ -106,12 +108,14 @@ def compare_runs(record, next_run):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bench", default=BENCH)
+    parser.add_argument("--bench", type=pathlib.Path, default=BENCH)
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--against", type=pathlib.Path, default=RECORD, help="the record")
     arguments = parser.parse_args()
     if shutil.which("valgrind") is None:
         raise SystemExit("instructions.py: there is no valgrind. Install it with tools/setup --checks.")
+    if not arguments.bench.is_file():
+        raise SystemExit(f"instructions.py: there is no {arguments.bench}. Build it as --help says.")
     if arguments.record:
         measured = median_of([measure(arguments.bench) for _ in range(RUNS)])
         arguments.against.write_text(HEAD + "".join(f"{name} {count}\n" for name, count in measured.items()))
