@@ -25,82 +25,35 @@ namespace armature::daemon {
 inline constexpr char kGrpcListen[] = "127.0.0.1:7700";
 inline constexpr char kHttpListen[] = "127.0.0.1:7701";
 
-// Values of the flags.
-struct RawConfig {
-  std::string data_dir;
-  std::string store = {};
-  std::string rados_conf = {};
-  std::string rados_user = {};
-  int64_t lease_seconds = 5;
-  int64_t rados_timeout_seconds = 0;
-  std::string sst_cache_dir = {};
-  int64_t sst_cache_mb = 10'240;
-  std::string advertise = {};
-  bool forward = false;
-  std::string listen = {};  // in place of the next one and of http_listen
-  std::string grpc_listen;
-  std::string durability;
-  int64_t cache_mb = 0;
-  int64_t memtables_mb = 0;
-  int64_t wal_max_mb = 0;
-  int64_t background_threads = 0;
-  int64_t read_threads = 0;
-  int64_t applier_threads = 0;
-  int64_t column_families_max = 0;
-  int64_t item_collection_mb_max = 10'240;
-  absl::Duration stream_retention = absl::Hours(24);
-  absl::Duration ttl_interval = absl::Seconds(5);
-  int64_t stream_mb_max = 16'384;
-  int64_t stream_shards = 1;
-  int64_t watch_max = 1000;
-  int64_t gsi_backlog_max = 1'000'000;
-  int64_t gsi_backlog_mb_max = 1024;
-  absl::Duration transaction_wait = absl::Seconds(5);
-  absl::Duration describe_wait = absl::Seconds(1);
-  absl::Duration table_wait = absl::Seconds(10);
-  std::string index_updates = "with_item";
-  std::string index_reads = "eventual";
-  absl::Duration index_read_wait = absl::Milliseconds(100);
-  bool enforce_throughput = true;
-  bool insecure = false;
-  std::string http_listen = "off";
-  std::string http_hosts = {};
-  std::string cors_origins = {};
-  std::string credentials_file = {};
-  std::string tls_cert = {};
-  std::string tls_key = {};
-  std::string tls_client_ca = {};
-  std::string audit_log = {};
-  std::string disk_reserve = "auto";
-  std::string metrics_listen = "off";
-  int64_t slow_request_ms = 0;
-  int64_t connections_max = 20'000;
-  int64_t connections_per_address_max = 0;
-  absl::Duration connection_max_age = absl::ZeroDuration();
-  int64_t request_memory_mb = 0;
-  int64_t drain_seconds = 10;
-  std::string backup_dir = {};
-  absl::Duration backup_interval;
-  int64_t backup_keep = 0;
-  int64_t backup_mb_per_second = 32;
-  std::string export_dir = {};
-  std::string import_dir = {};
+// Flags about the command line itself.
+struct CommandLine {
+  std::string config_file;
+  bool prints_config = false;
+  bool prints_flags_doc = false;
+  bool prints_metrics_doc = false;
 };
 
+// The flags set members (flag_table.h); the comments say what a value means after MakeConfig.
 struct Config {
-  std::string place;  // of the database, as the operator names it
+  CommandLine command_line;
+  // One of them is given. `place` is the one, the place of the database as the operator names it.
+  std::string data_dir;
+  std::string store;
+  std::string place;
   place::PlaceOptions place_options;
   // Host that daemons which wait for the database tell their clients; empty: the listener's, or this machine's name.
   std::string advertised_host;
   // True once for each order to read credentials and certificates again. Asked while the daemon waits. May be null.
   std::function<bool()> takes_reload;
   bool forwards = false;  // while it waits for the database, passes connections on to the owner
-  // One port for both protocols: the next two are the same address.
+  std::string listen;
+  // One port for both protocols, `listen`: the next two are the same address.
   bool is_one_port = false;
   std::string grpc_listen;     // empty: off
   std::string http_listen;     // empty: off
   std::string metrics_listen;  // empty: off
   absl::Duration connection_age_max = absl::InfiniteDuration();
+  bool is_insecure = false;  // other machines may reach the daemon without TLS and credentials
   // Further host names and permitted web pages of both HTTP listeners; see SiteRules.
   std::vector<std::string> http_hosts;
   std::vector<std::string> cors_origins;
@@ -115,6 +68,7 @@ struct Config {
   absl::Duration drain_time;          // time for running requests to finish at the end
   place::PlaceOptions backup_places;  // how places of backups in RADOS are opened
   store::DatabaseOptions database;
+  bool settles_index_reads = false;  // engine.index_read_wait is zero without it
   engine::EngineOptions engine;
 };
 
@@ -124,9 +78,10 @@ struct Machine {
   uint64_t memory_bytes = UsableMemory();
 };
 
-// Pools of threads and budgets of memory that are not given are sized from `machine`. Errors: InvalidArgument with one
-// line that names the flag, the value, and the allowed values.
-absl::StatusOr<Config> MakeConfig(const RawConfig& given, const Machine& machine = {});
+// Checks that the values of the flags in `given` fit together, and completes them: pools of threads and budgets of
+// memory that are not given are sized from `machine`. Errors: InvalidArgument with one line that names the flag, the
+// value, and the allowed values.
+absl::StatusOr<Config> MakeConfig(const Config& given, const Machine& machine = {});
 
 // Checks that the process may open enough files. `limit` is the limit after RaiseDescriptorLimit. Errors:
 // FailedPrecondition with one line that has both numbers.

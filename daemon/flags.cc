@@ -7,91 +7,30 @@
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "daemon/flag_row.h"
+#include "daemon/flag_table.h"
+#include "glog/logging.h"
+#include "storage/base/did_you_mean.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
 namespace armature::daemon {
 namespace {
 
-struct FlagOfGroup {
-  std::string_view name;
-  std::string_view unit;  // stands for the value; empty for a flag that is on or off
-};
-
-struct FlagGroup {
-  std::string_view title;
-  std::vector<FlagOfGroup> flags;
-};
-
-const std::vector<FlagGroup>& Groups() {
-  static const auto& groups = *new std::vector<FlagGroup>{
-      {"Data", {{"data_dir", "DIRECTORY"}, {"durability", "MODE"}, {"disk_reserve", "BYTES|PERCENT%|auto"}}},
-      {"Data in Ceph RADOS",
-       {{"store", "rados://POOL/NAMESPACE"},
-        {"rados_conf", "FILE"},
-        {"rados_user", "NAME"},
-        {"lease_seconds", "SECONDS"},
-        {"rados_timeout_seconds", "SECONDS"},
-        {"sst_cache_dir", "DIRECTORY"},
-        {"sst_cache_mb", "MIB"},
-        {"advertise", "HOST"},
-        {"forward", ""}}},
-      {"Addresses",
-       {{"listen", "ADDRESS"},
-        {"grpc_listen", "ADDRESS|off"},
-        {"http_listen", "ADDRESS|off"},
-        {"metrics_listen", "ADDRESS|off"}}},
-      {"Security",
-       {{"credentials_file", "FILE"},
-        {"tls_cert", "FILE"},
-        {"tls_key", "FILE"},
-        {"tls_client_ca", "FILE"},
-        {"audit_log", "FILE"},
-        {"http_hosts", "NAMES"},
-        {"cors_origins", "ORIGINS"},
-        {"insecure", ""}}},
-      {"Resources",
-       {{"cache_mb", "MIB"},
-        {"memtables_mb", "MIB"},
-        {"wal_max_mb", "MIB"},
-        {"background_threads", "COUNT"},
-        {"read_threads", "COUNT"},
-        {"applier_threads", "COUNT"},
-        {"connections_max", "COUNT"},
-        {"connections_per_address_max", "COUNT"},
-        {"connection_max_age", "DURATION"},
-        {"request_memory_mb", "MIB"},
-        {"column_families_max", "COUNT"},
-        {"item_collection_mb_max", "MIB"},
-        {"stream_retention", "DURATION"},
-        {"stream_mb_max", "MIB"},
-        {"stream_shards", "COUNT"},
-        {"watch_max", "WATCHES"},
-        {"ttl_interval", "DURATION"}}},
-      {"Waiting and throttling",
-       {{"gsi_backlog_max", "CHANGES"},
-        {"gsi_backlog_mb_max", "MIB"},
-        {"transaction_wait", "DURATION"},
-        {"describe_wait", "DURATION"},
-        {"table_wait", "DURATION"},
-        {"index_updates", "MODE"},
-        {"index_reads", "MODE"},
-        {"index_read_wait", "DURATION"},
-        {"enforce_throughput", ""}}},
-      {"Backups",
-       {{"backup_dir", "DIRECTORY"},
-        {"backup_interval", "DURATION"},
-        {"backup_keep", "COUNT"},
-        {"backup_mb_per_second", "MIB_PER_SECOND"}}},
-      {"Exports and imports", {{"export_dir", "DIRECTORY"}, {"import_dir", "DIRECTORY"}}},
-      {"Service", {{"slow_request_ms", "MILLISECONDS"}, {"drain_seconds", "SECONDS"}}},
-      {"Configuration", {{"config", "FILE"}, {"print_config", ""}, {"print_metrics_doc", ""}}},
-  };
-  return groups;
-}
+constexpr std::string_view kDocumentHead =
+    "# Flags\n\n"
+    "The flags of `armatured`, for the command line (`--name=value`) and for files of flags (`name = value`).\n"
+    "[OPERATIONS.md](OPERATIONS.md#configuration) describes files. `armatured --print_flags_doc` prints this page.\n\n"
+    "Sizes and times are whole numbers in the unit of their flag, or have one of their own: K, M, G or T (powers of\n"
+    "1024), and ms, s, m or h. `--cache_mb=4096` is `--cache_mb=4G`, and `--drain_seconds=120` is\n"
+    "`--drain_seconds=2m`. A DURATION always has one (`90s`, `1h30m`). Flags are fixed at start, unless their text\n"
+    "says otherwise.\n";
 
 // Lines of at most `columns` characters, each behind `indent`.
 std::string Wrapped(std::string_view text, std::string_view indent, size_t columns) {
@@ -107,17 +46,121 @@ std::string Wrapped(std::string_view text, std::string_view indent, size_t colum
   return line.empty() ? lines : Cat(lines, indent, line, "\n");
 }
 
-std::string Entry(const FlagOfGroup& flag, const FlagText& text) {
+// Default and limits: "(default 0; 8 to 1048576, or 0)".
+std::string DefaultText(const FlagRow& row) {
+  const std::string range = RangeText(row);
+  if (row.values.initial.empty() && range.empty()) return "";
+  return Cat("  (default ", row.values.initial, range.empty() ? "" : "; ", range, ")");
+}
+
+std::string HelpEntry(const FlagRow& row) {
   constexpr size_t kColumns = 100;
-  std::string head = Cat("  --", flag.name);
-  if (!flag.unit.empty()) head += Cat("=", flag.unit);
-  if (!text.default_value.empty()) head += Cat("  (default ", text.default_value, ")");
-  return Cat(head, "\n", Wrapped(text.help, "      ", kColumns));
+  const std::string_view placeholder = row.values.unit.placeholder;
+  return Cat("  --", row.name, placeholder.empty() ? "" : "=", placeholder, DefaultText(row), "\n",
+             Wrapped(row.help, "      ", kColumns));
+}
+
+// A cell of a table in Markdown.
+std::string Cell(std::string_view text) { return absl::StrReplaceAll(Av(text), {{"|", "\\|"}}); }
+
+std::string DocumentRow(const FlagRow& row) {
+  const std::string_view placeholder = row.values.unit.placeholder;
+  const std::string initial = row.values.initial.empty() ? "" : Cat("`", row.values.initial, "`");
+  return Cat("| `--", row.name, placeholder.empty() ? "" : "=", Cell(placeholder), "` | ", initial, " | ",
+             RangeText(row), " | ", Cell(row.help), " |\n");
+}
+
+// The texts of all rows, with a heading before each group.
+std::string InGroups(std::string (*heading)(std::string_view group), std::string (*entry)(const FlagRow& row)) {
+  std::string text;
+  std::string_view group;
+  for (const FlagRow& row : FlagTable()) {
+    if (row.group != group) text += heading(row.group);
+    group = row.group;
+    text += entry(row);
+  }
+  return text;
 }
 
 constexpr std::string_view kNameLetters = "abcdefghijklmnopqrstuvwxyz0123456789_";
 
 std::string_view Strip(std::string_view text) { return Sv(absl::StripAsciiWhitespace(Av(text))); }
+
+using Setting = std::pair<const FlagRow*, std::string_view>;
+
+// Null if `name` is not that of a switch with "no" before it.
+const FlagRow* FindSwitchedOff(std::string_view name) {
+  const FlagRow* const row = name.starts_with("no") ? FindFlag(name.substr(2)) : nullptr;
+  return row != nullptr && IsSwitch(*row) ? row : nullptr;
+}
+
+std::string Suggestion(std::string_view name, bool is_in_file) {
+  std::vector<std::string> names;
+  for (const FlagRow& row : FlagTable()) {
+    if (!is_in_file || row.group != kCommandLineGroup) names.emplace_back(row.name);
+  }
+  return DidYouMean(name, names);
+}
+
+// Flags and values of the command line, which are not checked yet.
+absl::StatusOr<std::vector<Setting>> ParseArguments(const std::vector<std::string_view>& arguments) {
+  std::vector<Setting> settings;
+  bool is_over = false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::string_view name = arguments[i];
+    if (is_over || name.size() < 2 || !name.starts_with('-')) {
+      return absl::InvalidArgumentError(Cat("unexpected argument: ", name));
+    }
+    is_over = name == "--";
+    if (is_over) continue;
+    name.remove_prefix(name.starts_with("--") ? 2 : 1);
+    const size_t equals = name.find('=');
+    const bool has_value = equals != std::string_view::npos;
+    const std::string_view value = has_value ? name.substr(equals + 1) : "";
+    name = name.substr(0, equals);
+    const FlagRow* const row = FindFlag(name);
+    if (row == nullptr) {
+      const FlagRow* const off = has_value ? nullptr : FindSwitchedOff(name);
+      if (off == nullptr) {
+        return absl::InvalidArgumentError(Cat("unknown flag '--", name, "'", Suggestion(name, /*is_in_file=*/false)));
+      }
+      settings.emplace_back(off, "false");
+    } else if (has_value || IsSwitch(*row)) {
+      settings.emplace_back(row, has_value ? value : "true");
+    } else if (++i < arguments.size()) {
+      settings.emplace_back(row, arguments[i]);
+    } else {
+      return absl::InvalidArgumentError(Cat("--", name, ": its value is missing"));
+    }
+  }
+  return settings;
+}
+
+absl::Status Apply(const std::vector<Setting>& settings, Config* config) {
+  for (const auto& [row, value] : settings) {
+    if (const absl::Status set = SetFlag(*row, value, config); !set.ok()) {
+      return absl::InvalidArgumentError(Cat("--", row->name, "=", value, ": ", Sv(set.message())));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyFile(const std::string& path, Config* config) {
+  ARM_ASSIGN_OR_RETURN(const std::vector<ConfigLine> lines, ReadConfigFile(path));
+  for (const ConfigLine& line : lines) {
+    const std::string place = Cat(path, ": line ", line.number, ": ");
+    const FlagRow* const row = FindFlag(line.name);
+    if (row == nullptr || row->group == kCommandLineGroup) {
+      return absl::InvalidArgumentError(
+          Cat(place, "there is no flag '", line.name, "'", Suggestion(line.name, /*is_in_file=*/true)));
+    }
+    if (const absl::Status set = SetFlag(*row, line.value, config); !set.ok()) {
+      return absl::InvalidArgumentError(
+          Cat(place, "'", line.value, "' is no value of ", line.name, ": ", Sv(set.message())));
+    }
+  }
+  return absl::OkStatus();
+}
 
 absl::Status LineError(int number, std::string_view what) {
   return absl::InvalidArgumentError(Cat("line ", number, ": ", what));
@@ -125,22 +168,44 @@ absl::Status LineError(int number, std::string_view what) {
 
 }  // namespace
 
-std::string FlagHelp(const std::map<std::string, FlagText>& flags) {
-  std::map<std::string, FlagText> rest = flags;
-  std::string help;
-  for (const FlagGroup& group : Groups()) {
-    std::string entries;
-    for (const FlagOfGroup& flag : group.flags) {
-      const auto text = rest.find(std::string(flag.name));
-      if (text == rest.end()) continue;
-      entries += Entry(flag, text->second);
-      rest.erase(text);
-    }
-    if (!entries.empty()) help += Cat("\n", group.title, ":\n", entries);
+Config DefaultConfig() {
+  Config config;
+  for (const FlagRow& row : FlagTable()) {
+    const absl::Status set = SetFlag(row, row.values.initial, &config);
+    CHECK(set.ok()) << row.name << ": " << set;
   }
-  if (!rest.empty()) help += "\nOthers:\n";
-  for (const auto& [name, text] : rest) help += Entry({name, ""}, text);
-  return help;
+  return config;
+}
+
+absl::StatusOr<Config> ReadFlags(const std::vector<std::string_view>& arguments) {
+  ARM_ASSIGN_OR_RETURN(const std::vector<Setting> settings, ParseArguments(arguments));
+  Config config = DefaultConfig();
+  ARM_RETURN_IF_ERROR(Apply(settings, &config));
+  const std::string path = config.command_line.config_file;
+  if (path.empty()) return config;
+  ARM_RETURN_IF_ERROR(ApplyFile(path, &config));
+  // Set again, because the command line takes precedence.
+  ARM_RETURN_IF_ERROR(Apply(settings, &config));
+  return config;
+}
+
+std::string FlagHelp() {
+  return InGroups([](std::string_view group) { return Cat("\n", group, ":\n"); }, HelpEntry);
+}
+
+std::string FlagsDocument() {
+  const auto heading = [](std::string_view group) {
+    return Cat("\n## ", group, "\n\n| flag | default | limits | meaning |\n| --- | --- | --- | --- |\n");
+  };
+  return Cat(kDocumentHead, InGroups(heading, DocumentRow));
+}
+
+std::string ConfigText(const Config& given) {
+  std::set<std::string> lines;
+  for (const FlagRow& row : FlagTable()) {
+    if (row.group != kCommandLineGroup) lines.insert(Cat(row.name, " = ", FlagText(row, given), "\n"));
+  }
+  return absl::StrJoin(lines, "");
 }
 
 absl::StatusOr<std::vector<ConfigLine>> ParseConfigText(std::string_view text) {

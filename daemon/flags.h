@@ -1,25 +1,34 @@
 #ifndef ARMATURE_DAEMON_FLAGS_H_
 #define ARMATURE_DAEMON_FLAGS_H_
 
-// The text of `armatured --help`, and files of flags.
+// The command line, files of flags, and what is made from the table of flags: help, files, docs/FLAGS.md.
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemon/config.h"
 
 namespace armature::daemon {
 
-struct FlagText {
-  std::string help;
-  std::string default_value;
-};
+// Every flag has its default.
+Config DefaultConfig();
 
-// The flags of `flags` (by name), in groups by subject, each with the unit of its value, its default and its help text.
-// A flag of no group is in the last one, "Others".
-std::string FlagHelp(const std::map<std::string, FlagText>& flags);
+// The flags of the command line (without the name of the program), over those of the file that --config names, over
+// the defaults. --NAME=VALUE and --NAME VALUE set a flag, --NAME and --noNAME a switch; one hyphen does, too; the last
+// of several counts. Errors: InvalidArgument with one line that names the flag, the value and what is allowed, and for
+// a file its line.
+absl::StatusOr<Config> ReadFlags(const std::vector<std::string_view>& arguments);
+
+// All flags in groups, each with its unit, default, limits and text.
+std::string FlagHelp();
+
+// The content of docs/FLAGS.md.
+std::string FlagsDocument();
+
+// A file of flags that sets all flags as `given`, which MakeConfig has not completed. Sorted by name.
+std::string ConfigText(const Config& given);
 
 // A line `name = value`.
 struct ConfigLine {

@@ -161,6 +161,7 @@ class Configuration(unittest.TestCase):
         for text, told in (
             ("cache_mb = 64\nno_such = 1\n", f"{self.file}: line 2: there is no flag 'no_such'"),
             ("cache_mb = lots\n", f"{self.file}: line 1: 'lots' is no value of cache_mb"),
+            ("\ncache_mb = 7M\n", f"{self.file}: line 2: '7M' is no value of cache_mb: must be between 8 and 1048576 MiB, or 0\n"),
             ("cache_mb\n", f"{self.file}: line 1: expected 'name = value'"),
             ("print_config = true\n", f"{self.file}: line 1: there is no flag 'print_config'"),
             ("logtostderr = true\n", f"{self.file}: line 1: there is no flag 'logtostderr'"),
@@ -176,11 +177,23 @@ class Configuration(unittest.TestCase):
     def test_help_has_every_flag_in_a_group(self):
         shown = self.run_daemon("--help")
         self.assertEqual((shown.returncode, shown.stderr), (0, ""))
-        self.assertIn("\nResources:\n  --cache_mb=MIB  (default 0)\n      ", shown.stdout)
-        self.assertNotIn("Others:", shown.stdout)
+        self.assertIn("\nResources:\n  --cache_mb=MIB  (default 0; 8 to 1048576, or 0)\n      ", shown.stdout)
         printed = self.run_daemon("--data_dir=/x", "--print_config").stdout
         for name in [line.split(" = ")[0] for line in printed.splitlines()]:
             self.assertRegex(shown.stdout, rf"\n  --{name}(=\S+)?(  \(default .+\))?\n      ")
+
+    def test_the_page_of_flags_is_that_of_the_program(self):
+        printed = self.run_daemon("--print_flags_doc")
+        self.assertEqual((printed.returncode, printed.stderr), (0, ""))
+        self.assertEqual(printed.stdout, (ROOT / "docs/FLAGS.md").read_text(),
+                         "make it anew: armatured --print_flags_doc >docs/FLAGS.md")
+
+    def test_sizes_and_times_take_units(self):
+        self.file.write_text("data_dir = /x\nstream_mb_max = 1G\nttl_interval = 1m\n")
+        printed = self.run_daemon(f"--config={self.file}", "--drain_seconds=2m", "--request_memory_mb", "1G", "--print_config")
+        self.assertEqual(printed.returncode, 0, printed.stderr)
+        for line in ("drain_seconds = 120", "request_memory_mb = 1024", "stream_mb_max = 1024", "ttl_interval = 1m"):
+            self.assertIn(f"{line}\n", printed.stdout)
 
     def test_mistyped_flags_get_the_nearest_known_one(self):
         self.file.write_text("data_dri = /x\n")
@@ -196,12 +209,12 @@ class Configuration(unittest.TestCase):
 
     def test_values_may_stand_apart_and_begin_with_a_hyphen(self):
         ended = self.run_daemon("--noenforce_throughput", "--data_dir", "/x", "--drain_seconds", "-1")
-        self.assertEqual((ended.returncode, ended.stderr), (1, "armatured: --drain_seconds=-1: must be between 0 and 3600\n"))
+        self.assertEqual((ended.returncode, ended.stderr), (1, "armatured: --drain_seconds=-1: must be between 0 and 3600 seconds\n"))
 
     def test_values_out_of_range_are_refused_before_anything_is_printed(self):
         ended = self.run_daemon("--data_dir=/x", "--drain_seconds=-1", "--print_config")
         self.assertEqual((ended.returncode, ended.stdout), (1, ""))
-        self.assertEqual(ended.stderr, "armatured: --drain_seconds=-1: must be between 0 and 3600\n")
+        self.assertEqual(ended.stderr, "armatured: --drain_seconds=-1: must be between 0 and 3600 seconds\n")
 
     def test_too_few_open_files_are_told_with_the_number_that_is_needed(self):
         ended = self.run_daemon(f"--data_dir={self.directory}/data", "--grpc_listen=127.0.0.1:0", "--http_listen=off",
