@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "daemon/api/answer_page.h"
 #include "daemon/api/item_messages.h"
-#include "daemon/api/message_parts.h"
 #include "engine/engine.h"
 #include "engine/items/access_facts.h"
 #include "storage/base/status_macros.h"
@@ -17,45 +17,6 @@ namespace armature::daemon {
 namespace {
 
 using engine::Engine;
-
-// Field 1 of every answer holds the item or items.
-constexpr uint32_t kAnswerItemField = 1;
-
-// Writes the items of a page directly into the answer.
-class AnswerPage final : public engine::PageWriter {
- public:
-  // `limit`: the limit of the request.
-  AnswerPage(std::optional<int64_t> limit, const MemorySource& memory) : limit_(limit), memory_(memory) {}
-
-  void Add(std::string_view item_bytes) override {
-    // Room for another item is room for the rest of the answer.
-    const size_t framed_bytes = item_bytes.size() + kFrameBytes;
-    if (bytes_.size() + framed_bytes > bytes_.capacity()) Grow(framed_bytes);
-    if (is_refused_) return;
-    model::AppendBytesField(kAnswerItemField, item_bytes, &bytes_);
-  }
-  void Clear() override { bytes_.clear(); }
-  // True if there was no memory for the page.
-  bool is_refused() const { return is_refused_; }
-  OutMessage Take(std::string_view rest) {
-    bytes_.append(rest);
-    return {.head = {}, .bytes = std::move(bytes_), .memory = std::move(memory_)};
-  }
-
- private:
-  static constexpr size_t kFrameBytes = 16;
-
-  void Grow(size_t bytes) {
-    const size_t wanted = bytes_.empty() ? PageReserve(limit_, bytes) + bytes : 2 * bytes_.capacity() + bytes;
-    is_refused_ = is_refused_ || !memory_.Cover(wanted);
-    if (!is_refused_) bytes_.reserve(wanted);
-  }
-
-  const std::optional<int64_t> limit_;
-  std::string bytes_;
-  HeldMemory memory_;
-  bool is_refused_ = false;
-};
 
 // A response with at most one item, whose bytes are sent from where they were read.
 OutMessage ItemAndRest(std::optional<engine::ItemBytes>* item, std::string rest) {
@@ -123,7 +84,9 @@ void RunPage(std::string_view name, ItemCall call, std::string_view request) {
                          page = std::move(page)](const absl::StatusOr<engine::ReadResult>& result) mutable {
                           if (!result.ok()) return Fail(std::move(answer), result.status());
                           if (page->is_refused()) return Fail(std::move(answer), NoMemoryForAnswerError());
-                          std::move(answer)(absl::OkStatus(), page->Take(SerializeRest(*result)));
+                          std::string bytes = page->Take(SerializeRest(*result));
+                          std::move(answer)(absl::OkStatus(),
+                                            {.head = {}, .bytes = std::move(bytes), .memory = page->TakeMemory()});
                         });
 }
 

@@ -23,6 +23,7 @@
 
 #include "absl/time/time.h"
 #include "armature/api/v1/items.pb.h"
+#include "daemon/api/answer_page.h"
 #include "daemon/api/item_messages.h"
 #include "daemon/json/json_api.h"
 #include "engine/engine.h"
@@ -146,23 +147,6 @@ model::TableDefinition Definition(const std::string& name, bool has_indexes) {
   return table;
 }
 
-class Pages final : public engine::PageWriter {
- public:
-  void Add(std::string_view item_bytes) override {
-    bytes_ += item_bytes;
-    ++items_;
-  }
-  void Clear() override {
-    bytes_.clear();
-    items_ = 0;
-  }
-  size_t items() const { return items_; }
-
- private:
-  std::string bytes_;
-  size_t items_ = 0;
-};
-
 // The database, its engine, and calls that wait.
 class Subject {
  public:
@@ -197,18 +181,15 @@ class Subject {
     if (!result.ok() || !result->item.has_value()) Die("get", result.status().ToString());
     Use(daemon::SerializeRest(*result));
   }
-  // A page of kPartitionRows rows.
+  // A page of kPartitionRows rows, as gRPC answers it.
   void Read(bool is_scan, const std::string& message) {
-    Pages page;
-    const auto result = Wait<engine::ReadResult>([&](auto done) {
-      if (is_scan) {
-        engine_->Scan({}, *daemon::ParseScan(message), &page, std::move(done));
-      } else {
-        engine_->Query({}, *daemon::ParseQuery(message), &page, std::move(done));
-      }
-    });
-    if (!result.ok() || page.items() != kPartitionRows) Die("read", result.status().ToString());
-    Use(daemon::SerializeRest(*result));
+    auto request = is_scan ? daemon::ParseScan(message) : daemon::ParseQuery(message);
+    daemon::AnswerPage page(request->limit);
+    const auto call = is_scan ? &engine::Engine::Scan : &engine::Engine::Query;
+    const auto result = Wait<engine::ReadResult>(
+        [&](auto done) { (engine_.get()->*call)({}, *std::move(request), &page, std::move(done)); });
+    if (!result.ok() || result->count != kPartitionRows) Die("read", result.status().ToString());
+    Use(page.Take(daemon::SerializeRest(*result)));
   }
   template <class Result, class Request>
   void Group(void (engine::Engine::*call)(engine::RequestContext, Request, engine::Callback<Result>),
@@ -407,6 +388,10 @@ std::string QueryDocument(size_t n) {
          Number(n % (kRows / kPartitionRows)) + R"("}}})";
 }
 
+std::string ScanDocument(size_t /*n*/) {
+  return R"({"TableName":"plain","Limit":)" + std::to_string(kPartitionRows) + "}";
+}
+
 void ParseExpressions() {
   expr::FaultLog faults;
   if (!expr::ParseCondition(expr::ExpressionKind::kCondition,
@@ -447,6 +432,7 @@ std::vector<Operation> Operations(Subject* s) {
       {"json_get", 200, KeyDocument, [s](const std::string& bytes) { s->Json("GetItem", bytes); }},
       {"json_put", 200, PutDocument, [s](const std::string& bytes) { s->Json("PutItem", bytes); }},
       {"json_query_100", 40, QueryDocument, [s](const std::string& bytes) { s->Json("Query", bytes); }},
+      {"json_scan_100", 40, ScanDocument, [s](const std::string& bytes) { s->Json("Scan", bytes); }},
       {"parse_put", 5000, [](size_t n) { return PutMessage(kPlain, Row("p", n, 0)); },
        [s](const std::string& bytes) { s->Use(*daemon::ParsePutItem(bytes)->item_wire); }},
       {"parse_expressions", 200, [](size_t) { return std::string(); }, [](const auto&) { ParseExpressions(); }},
