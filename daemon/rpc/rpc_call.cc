@@ -187,7 +187,7 @@ bool RpcCall::BeginMessage() {
     Refuse();
     return false;
   }
-  // Who only announces large messages keeps no memory from others.
+  // A client that only announces large messages keeps no memory from others.
   if (message_size_ > kSmallMessageBytes) message_.memory.Set(0);
   // Pages that a client announces and does not send are never touched.
   message_.bytes.reserve(message_size_);

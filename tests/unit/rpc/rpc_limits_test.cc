@@ -94,7 +94,7 @@ TEST(RpcLimits, AnnouncedMessagesTakeNoMemory) {
   const std::string begun = Framed(std::string(3 << 20, 'x')).substr(0, 10);
   for (int i = 0; i < 50; ++i) client->Send(client.Begin("/echo"), begun);
   client.RoundTrip();
-  // Of the streams themselves.
+  // The streams themselves count, too.
   EXPECT_LT(server.http->held_bytes(), 500'000);
   EXPECT_EQ(client.ResultOf(client.CallWith("/echo", Framed(std::string(3 << 20, 'x')))), "0, 3145728 bytes");
   EXPECT_EQ(server.front.refused_memory(), 0);
