@@ -14,7 +14,7 @@ namespace armature::daemon {
 namespace {
 
 constexpr size_t kReflectionRequestBytesMax = 64 << 10;
-constexpr size_t kReflectionUnsentBytesMax = 256 << 10;
+constexpr size_t kReflectionUnsentBytesMax = 32 << 10;
 
 RpcStatus ReflectionError(RpcCode code, std::string text) {
   RpcStatus status;
@@ -100,10 +100,13 @@ class ReflectionStream final : public RpcHandler, public std::enable_shared_from
   void GoOn() {
     if (call_ == nullptr || !is_allowed_ || is_answering_ || is_over_) return;
     if (has_read_all_) return End({});
-    if (is_reading_ || unsent_bytes_ > kReflectionUnsentBytesMax) return;
+    if (is_reading_ || unsent_bytes_ > kReflectionUnsentBytesMax || (unsent_bytes_ > 0 && !HasRoom())) return;
     is_reading_ = true;
     call_->Read();
   }
+
+  // Small answers take memory without being asked whether there is any.
+  bool HasRoom() const { return HeldMemory(call_->memory()).TrySet(kReflectionUnsentBytesMax); }
 
   void End(RpcStatus status) {
     is_over_ = true;

@@ -55,6 +55,38 @@ void AwaitHeldBytes(const HttpServer& server, size_t bytes) {
   while (server.held_bytes() != bytes) std::this_thread::yield();
 }
 
+// One read brings all of them.
+TEST(HttpLimits, RequestsSentAheadAreHandledInTurns) {
+  constexpr int kAhead = 1000;
+  absl::Notification is_begun;
+  absl::Notification go_on;
+  int handled = 0;
+  int before_other = -1;
+  InlineHandler handler([&](const HttpRequest& request) {
+    if (request.body == "other") {
+      before_other = handled;
+    } else if (++handled == 1) {
+      is_begun.Notify();
+      go_on.WaitForNotification();
+    }
+    return HttpResponse{.headers = {}, .body = request.body};
+  });
+  const auto server = Serve(&handler, {.io_threads = 1});
+  RawHttpClient many(server->address());
+  RawHttpClient other(server->address());
+  std::string ahead;
+  for (int i = 0; i < kAhead; ++i) ahead += Post("x");
+  ASSERT_LT(ahead.size(), size_t{64} << 10);
+  many.Send(ahead);
+  is_begun.WaitForNotification();
+  other.Send(Post("other"));
+  go_on.Notify();
+  EXPECT_EQ(other.Read().body, "other");
+  for (int i = 0; i < kAhead; ++i) ASSERT_EQ(many.Read().body, "x");
+  EXPECT_GE(before_other, 1);
+  EXPECT_LT(before_other, kAhead / 4);
+}
+
 TEST(HttpLimits, SlowHeadersAreRefused) {
   InlineHandler handler;
   const auto server = Serve(&handler, {.head_timeout = kShort});
