@@ -15,5 +15,5 @@ ${name} \\- ${title}
 .nf
 ${help}.fi
 .SH SEE ALSO
-armature(1), armatured(8), armature\\-bench(1); OPERATIONS.md, SECURITY.md and METRICS.md in share/doc/armature
+armature(1), armatured(8), armature\\-bench(1); OPERATIONS.md, FLAGS.md, SECURITY.md and METRICS.md in share/doc/armature
 ")
