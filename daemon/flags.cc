@@ -94,6 +94,13 @@ const FlagRow* FindSwitchedOff(std::string_view name) {
   return row != nullptr && IsSwitch(*row) ? row : nullptr;
 }
 
+// Taken for the value of another flag, the name of a flag would be lost in silence.
+bool IsFlag(std::string_view argument) {
+  if (!argument.starts_with("--")) return false;
+  const std::string_view name = argument.substr(2, argument.find('=') - 2);
+  return FindFlag(name) != nullptr || FindSwitchedOff(name) != nullptr;
+}
+
 std::string Suggestion(std::string_view name, bool is_in_file) {
   std::vector<std::string> names;
   for (const FlagRow& row : FlagTable()) {
@@ -127,7 +134,7 @@ absl::StatusOr<std::vector<Setting>> ParseArguments(const std::vector<std::strin
       settings.emplace_back(off, "false");
     } else if (has_value || IsSwitch(*row)) {
       settings.emplace_back(row, has_value ? value : "true");
-    } else if (++i < arguments.size()) {
+    } else if (++i < arguments.size() && !IsFlag(arguments[i])) {
       settings.emplace_back(row, arguments[i]);
     } else {
       return absl::InvalidArgumentError(Cat("--", name, ": its value is missing"));

@@ -17,8 +17,8 @@ Config DefaultConfig();
 
 // The flags of the command line (without the name of the program), over those of the file that --config names, over
 // the defaults. --NAME=VALUE and --NAME VALUE set a flag, --NAME and --noNAME a switch; one hyphen does, too; the last
-// of several counts. Errors: InvalidArgument with one line that names the flag, the value and what is allowed, and for
-// a file its line.
+// of several counts, and all are checked. Errors: InvalidArgument with one line that names the flag, the value and what
+// is allowed, and for a file its line.
 absl::StatusOr<Config> ReadFlags(const std::vector<std::string_view>& arguments);
 
 // All flags in groups, each with its unit, default, limits and text.

@@ -342,7 +342,8 @@ void H2Session::OnResetSent(const H2Stream* stream, uint32_t error) {
 // ended streams it shows to nobody.
 void H2Session::CheckFrame(uint8_t type, int32_t id) {
   if (type == NGHTTP2_PRIORITY && id == 0) return Break(H2Break::kProtocol);
-  if (type != NGHTTP2_HEADERS || id > ended_max_ || std::find(ended_.begin(), ended_.end(), id) == ended_.end()) {
+  if (type != NGHTTP2_HEADERS || id == 0 || id > ended_max_ ||
+      std::find(ended_.begin(), ended_.end(), id) == ended_.end()) {
     return;
   }
   Break(H2Break::kProtocol, NGHTTP2_STREAM_CLOSED);
@@ -411,7 +412,7 @@ void H2Session::TakeData(H2Stream* stream, std::string_view bytes) {
 // A stream whose client sends more than a window is held up by the round trip, perhaps: as many bytes as arrive within
 // one are on their way at once.
 void H2Session::Probe(H2Stream* stream, size_t bytes) {
-  if (is_probing_) probed_bytes_ += bytes;
+  if (is_probing_ && stream->id_ == probed_id_) probed_bytes_ += bytes;
   if (!stream->is_long_ || stream->received_ < limits_->window_bytes) return;
   if (window_ > stream->window_ && host_->MayWiden(window_ - stream->window_)) {
     widened_bytes_ += window_ - stream->window_;
@@ -422,6 +423,7 @@ void H2Session::Probe(H2Stream* stream, size_t bytes) {
   const int64_t now_ns = host_->NowNs();
   if (now_ns < next_probe_ns_) return;
   is_probing_ = true;
+  probed_id_ = stream->id_;
   probed_bytes_ = 0;
   nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, kProbePing);
 }

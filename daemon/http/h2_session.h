@@ -163,6 +163,7 @@ class H2Session {
   // Measuring of round trips.
   size_t window_;
   bool is_probing_ = false;
+  int32_t probed_id_ = 0;  // the stream whose bytes count
   size_t probed_bytes_ = 0;
   int64_t next_probe_ns_ = 0;
   int64_t probe_pause_ns_ = 0;

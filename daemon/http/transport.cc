@@ -158,6 +158,8 @@ class TlsTransport final : public Transport {
 
   Result Write(std::span<const std::string_view> pieces, size_t* bytes) override {
     ERR_clear_error();
+    // It also reads, if a part of a message of the handshake has arrived.
+    reads_left_ = kReadsPerCall;
     // Small pieces share a record.
     std::string_view first = pieces.front();
     std::array<char, kRecordBytes> record;

@@ -54,7 +54,6 @@ TEST(ReadFlags, ValuesStandBehindAnEqualsSignOrApart) {
   EXPECT_EQ(Value("cache_mb", {"--cache_mb", "9", "--insecure"}), "9");
   EXPECT_EQ(Value("cache_mb", {"--cache_mb=9", "--cache_mb=10"}), "10");
   EXPECT_EQ(Value("data_dir", {"--data_dir=a=b"}), "a=b");
-  EXPECT_EQ(Value("data_dir", {"--data_dir", "--insecure"}), "--insecure");
 }
 
 TEST(ReadFlags, SwitchesAreTurnedOnAndOff) {
@@ -76,6 +75,10 @@ TEST(ReadFlags, WrongCommandLinesAreRefused) {
   EXPECT_EQ(Value("insecure", {"-"}), "unexpected argument: -");
   EXPECT_EQ(Value("insecure", {"--"}), "false");
   EXPECT_EQ(Value("insecure", {"--data_dir"}), "--data_dir: its value is missing");
+  for (const std::string next : {"--insecure", "--noinsecure", "--http_listen=off"}) {
+    EXPECT_EQ(Value("insecure", {"--data_dir", next}), "--data_dir: its value is missing");
+  }
+  EXPECT_EQ(Value("data_dir", {"--data_dir", "--no such flag"}), "--no such flag");
   EXPECT_EQ(Value("insecure", {"--noinsecure=1"}), "unknown flag '--noinsecure'; did you mean 'insecure'?");
   EXPECT_EQ(Value("insecure", {"--nocache_mb"}), "unknown flag '--nocache_mb'; did you mean 'cache_mb'?");
 }

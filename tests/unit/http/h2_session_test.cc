@@ -460,6 +460,7 @@ TEST(H2Session, ConnectionErrorsAreAnsweredAndCounted) {
       {RawFrame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"),
        NGHTTP2_COMPRESSION_ERROR},
       {RawFrame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 2, {}), NGHTTP2_PROTOCOL_ERROR},
+      {RawFrame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 0, {}), NGHTTP2_PROTOCOL_ERROR},
       {BigEndian(1 << 20, 3) + std::string(6, 0), NGHTTP2_FRAME_SIZE_ERROR},
       {RawFrame(NGHTTP2_PRIORITY, 0, 0, std::string(5, 0)), NGHTTP2_PROTOCOL_ERROR},
       {RawRequest(1) + RawFrame(NGHTTP2_DATA, 0, 1, "after the end"), NGHTTP2_STREAM_CLOSED},

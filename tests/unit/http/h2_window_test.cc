@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "daemon/http/h2_session.h"
 #include "gmock/gmock.h"
@@ -226,6 +227,23 @@ TEST(H2Window, AnUploadThatIsNotHeldUpKeepsItsWindow) {
   EXPECT_EQ(pair.session.held_bytes(), 0);
   EXPECT_GE(pings, 3);
   EXPECT_LE(pings, 10);
+}
+
+// Together they send more in a round trip than one window, and none of them is held up.
+TEST(H2Window, UploadsSideBySideKeepTheirWindows) {
+  H2Pair pair;
+  H2Client client;
+  pair.Run(&client);
+  std::vector<int32_t> streams;
+  for (int i = 0; i < 20; ++i) streams.push_back(client.Begin("/"));
+  for (int i = 0; i < 100; ++i) {
+    for (const int32_t stream : streams) client.Send(stream, std::string(10'000, 'x'));
+    ASSERT_TRUE(pair.session.Receive(client.Output()));
+    const std::string sent = pair.Sent();
+    pair.now_ns += 100 * kMillisecondNs;
+    ASSERT_TRUE(client.Input(sent));
+  }
+  EXPECT_EQ(pair.session.held_bytes(), 0);
 }
 
 TEST(H2Window, ShortRequestsAreNotProbed) {
