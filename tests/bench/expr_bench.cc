@@ -15,7 +15,7 @@
 #include "engine/expr/update_eval.h"
 #include "storage/codec/item_codec.h"
 #include "storage/model/item_view.h"
-#include "tests/unit/codec/codec_test_util.h"
+#include "tests/unit/storage/codec/codec_test_util.h"
 
 namespace armature::expr {
 namespace {

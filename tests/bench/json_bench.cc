@@ -12,7 +12,7 @@
 #include "daemon/json/json_reader.h"
 #include "storage/base/strings.h"
 #include "storage/codec/item_codec.h"
-#include "tests/unit/codec/codec_test_util.h"
+#include "tests/unit/storage/codec/codec_test_util.h"
 
 namespace armature::daemon {
 namespace {

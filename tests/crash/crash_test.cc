@@ -20,7 +20,7 @@
 #include "tests/crash/table_checker.h"
 #include "tests/support/daemon_test.h"
 #include "tests/support/fault_points.h"
-#include "tests/unit/model/random_seed.h"
+#include "tests/unit/storage/model/random_seed.h"
 
 namespace armature::test::crash_test {
 

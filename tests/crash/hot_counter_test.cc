@@ -17,7 +17,7 @@
 #include "storage/base/strings.h"
 #include "tests/crash/table_checker.h"
 #include "tests/support/daemon_test.h"
-#include "tests/unit/model/random_seed.h"
+#include "tests/unit/storage/model/random_seed.h"
 
 namespace armature::test::hot_counter_test {
 

@@ -16,7 +16,7 @@
 #include "tests/crash/expected_rows.h"
 #include "tests/crash/table_checker.h"
 #include "tests/support/daemon_test.h"
-#include "tests/unit/model/random_seed.h"
+#include "tests/unit/storage/model/random_seed.h"
 
 namespace armature::test::index_build_crash_test {
 

@@ -18,7 +18,7 @@
 #include "storage/base/strings.h"
 #include "tests/support/daemon_test.h"
 #include "tests/unit/engine/serial_clients.h"
-#include "tests/unit/model/random_seed.h"
+#include "tests/unit/storage/model/random_seed.h"
 
 namespace armature::test::serial_crash_test {
 

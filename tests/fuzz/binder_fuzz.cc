@@ -10,7 +10,7 @@
 #include "engine/expr/condition_eval.h"
 #include "storage/base/api_error.h"
 #include "tests/fuzz/fuzz_util.h"
-#include "tests/unit/expr/expr_test_util.h"
+#include "tests/unit/engine/expr/expr_test_util.h"
 
 namespace armature::fuzz {
 namespace {

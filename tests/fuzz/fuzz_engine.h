@@ -16,7 +16,7 @@
 #include "storage/model/table_definition.h"
 #include "tests/fuzz/fuzz_util.h"
 #include "tests/support/temp_dir.h"
-#include "tests/unit/codec/codec_test_util.h"
+#include "tests/unit/storage/codec/codec_test_util.h"
 
 namespace armature::fuzz {
 

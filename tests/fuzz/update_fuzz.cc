@@ -22,7 +22,7 @@
 #include "storage/codec/canonical_text.h"
 #include "storage/codec/item_codec.h"
 #include "tests/fuzz/fuzz_util.h"
-#include "tests/unit/expr/expr_test_util.h"
+#include "tests/unit/engine/expr/expr_test_util.h"
 
 namespace armature::fuzz {
 namespace {

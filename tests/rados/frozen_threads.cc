@@ -13,7 +13,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/unit/store/store_test_util.h"
+#include "tests/unit/storage/store/store_test_util.h"
 
 namespace armature::rados {
 namespace {

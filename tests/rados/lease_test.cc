@@ -20,7 +20,7 @@
 #include "storage/rados/volume_record.h"
 #include "tests/rados/frozen_threads.h"
 #include "tests/rados/rados_under_test.h"
-#include "tests/unit/store/store_test_util.h"
+#include "tests/unit/storage/store/store_test_util.h"
 
 namespace armature::rados {
 namespace {

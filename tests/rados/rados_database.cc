@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "storage/base/strings.h"
-#include "tests/unit/store/store_test_util.h"
+#include "tests/unit/storage/store/store_test_util.h"
 
 namespace armature::rados {
 namespace {

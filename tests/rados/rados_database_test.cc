@@ -15,7 +15,7 @@
 #include "tests/rados/child_process.h"
 #include "tests/rados/rados_database.h"
 #include "tests/rados/rados_under_test.h"
-#include "tests/unit/store/store_test_util.h"
+#include "tests/unit/storage/store/store_test_util.h"
 
 namespace armature::rados {
 namespace {

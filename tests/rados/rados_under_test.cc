@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "storage/base/strings.h"
-#include "tests/unit/store/store_test_util.h"
-#include "tests/unit/store/volume_kinds.h"
+#include "tests/unit/storage/store/files/volume_kinds.h"
+#include "tests/unit/storage/store/store_test_util.h"
 
 namespace armature::rados {
 namespace {

@@ -19,7 +19,7 @@
 #include "tests/rados/rados_under_test.h"
 #include "tests/support/random.h"
 #include "tests/support/temp_dir.h"
-#include "tests/unit/store/store_test_util.h"
+#include "tests/unit/storage/store/store_test_util.h"
 
 namespace armature::rados {
 namespace {

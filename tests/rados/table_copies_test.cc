@@ -14,7 +14,7 @@
 #include "storage/base/strings.h"
 #include "tests/support/random.h"
 #include "tests/support/temp_dir.h"
-#include "tests/unit/store/store_test_util.h"
+#include "tests/unit/storage/store/store_test_util.h"
 
 namespace armature::rados {
 namespace {

@@ -78,7 +78,7 @@ BANNED = (
      "Boost stays in daemon/http, the relay and load generators"),
     (
         re.compile(r"#include <rocksdb/|#include \"rocksdb/"),
-        ("storage/store", "storage/rados", "tests/unit/store", "tests/rados", "tests/bench/rocksdb_floor.cc",
+        ("storage/store", "storage/rados", "tests/unit/storage/store", "tests/rados", "tests/bench/rocksdb_floor.cc",
          "tests/bench/memtable_bench.cc", "tests/bench/floor_database.h", "tests/bench/floor_database.cc",
          "tests/bench/floor_methods.h", "tests/bench/floor_methods.cc", "tests/bench/floor_rows.h", "tests/bench/floor_rows.cc"),
         "RocksDB stays in storage/store and in volumes",
@@ -90,7 +90,7 @@ BANNED = (
     ),
     (
         re.compile(r"#include \"storage/store/records/"),
-        ("storage/store", "tests/unit/store"),
+        ("storage/store", "tests/unit/storage/store"),
         "disk records are the store's own",
     ),
 )

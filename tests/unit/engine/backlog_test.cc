@@ -12,7 +12,7 @@
 
 #include "index/gsi_applier.h"
 #include "tests/unit/engine/engine_test_util.h"
-#include "tests/unit/model/random_seed.h"
+#include "tests/unit/storage/model/random_seed.h"
 
 namespace armature::engine::backlog_test {
 

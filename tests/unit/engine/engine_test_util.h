@@ -19,7 +19,7 @@
 #include "engine/engine.h"
 #include "storage/base/api_error.h"
 #include "tests/support/temp_dir.h"
-#include "tests/unit/codec/codec_test_util.h"
+#include "tests/unit/storage/codec/codec_test_util.h"
 
 namespace armature::engine {
 

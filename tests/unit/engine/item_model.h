@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "storage/model/item_view.h"
-#include "tests/unit/codec/codec_test_util.h"
-#include "tests/unit/model/naive_decimal.h"
+#include "tests/unit/storage/codec/codec_test_util.h"
+#include "tests/unit/storage/model/naive_decimal.h"
 
 namespace armature::engine {
 

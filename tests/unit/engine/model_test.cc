@@ -18,7 +18,7 @@
 #include "tests/unit/engine/model_writer.h"
 #include "tests/unit/engine/random_tables.h"
 #include "tests/unit/engine/random_values.h"
-#include "tests/unit/model/random_seed.h"
+#include "tests/unit/storage/model/random_seed.h"
 
 namespace armature::engine::model_test {
 

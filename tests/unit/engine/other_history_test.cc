@@ -24,7 +24,7 @@
 #include "storage/store/stream/stream_log.h"
 #include "tests/support/temp_dir.h"
 #include "tests/unit/engine/engine_test_util.h"
-#include "tests/unit/engine/group_test_util.h"
+#include "tests/unit/engine/items/group_test_util.h"
 
 namespace armature::engine::other_history_test {
 

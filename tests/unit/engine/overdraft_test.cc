@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "storage/base/strings.h"
-#include "tests/unit/engine/group_test_util.h"
+#include "tests/unit/engine/items/group_test_util.h"
 
 namespace armature::engine::overdraft_test {
 

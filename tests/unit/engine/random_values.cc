@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/unit/model/naive_decimal.h"
+#include "tests/unit/storage/model/naive_decimal.h"
 
 namespace armature::engine {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "storage/base/strings.h"
-#include "tests/unit/engine/group_test_util.h"
+#include "tests/unit/engine/items/group_test_util.h"
 #include "tests/unit/engine/serial_clients.h"
-#include "tests/unit/model/random_seed.h"
+#include "tests/unit/storage/model/random_seed.h"
 
 namespace armature::engine::serial_test {
 

@@ -8,7 +8,7 @@
 #include "storage/codec/change_codec.h"
 #include "storage/codec/stored_item.h"
 #include "tests/unit/index/index_test_util.h"
-#include "tests/unit/model/random_seed.h"
+#include "tests/unit/storage/model/random_seed.h"
 
 namespace armature::index::index_delta_test {
 

@@ -17,7 +17,7 @@
 #include "tests/support/repeating_change_record.h"
 #include "tests/unit/index/index_test_util.h"
 #include "tests/unit/index/maintained_table_test.h"
-#include "tests/unit/model/random_seed.h"
+#include "tests/unit/storage/model/random_seed.h"
 
 namespace armature::index::index_maintenance_test {
 

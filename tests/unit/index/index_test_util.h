@@ -10,8 +10,8 @@
 
 #include "storage/codec/item_codec.h"
 #include "storage/codec/key_codec.h"
-#include "tests/unit/codec/codec_test_util.h"
-#include "tests/unit/store/store_test_util.h"
+#include "tests/unit/storage/codec/codec_test_util.h"
+#include "tests/unit/storage/store/store_test_util.h"
 
 namespace armature::index {
 
