@@ -1,4 +1,4 @@
-"""Folders of the product and their tests: each README ends with the places of the tests, and tests/unit mirrors the tree."""
+"""Places of tests: each README of the product ends with them, and tests/unit mirrors the tree. Labels of tests are known."""
 
 import re
 import unittest
@@ -10,6 +10,9 @@ PRODUCT_FOLDERS = (*(folder for folder in CODE_FOLDERS if folder != "tests"), "p
 FOLDERS_WITHOUT_LINE = {"client/go", "client/java", "client/node", "client/node/test", "client/python", "client/python/tests",
                         "client/rust"}
 LINE = re.compile(r"Tests: (`[^`]+`(?:, `[^`]+`)*)\.")
+# tests/CMakeLists.txt says what they mean.
+LABELS = {"quick", "middle", "slow", "clients", "rados"}
+LABEL = re.compile(r"\bLABELS? \"?(\w+)|\barmature_(?:python|chaos)_test\(\w+ (\w+)")
 TEST_FILE = re.compile(r"_test\.(?:cc|py)$")
 
 
@@ -61,6 +64,19 @@ class TestPlacesTest(unittest.TestCase):
         self.assertGreater(len(tested), 20, "the tests are not found")
         self.check([f"tests/unit/{folder}: there is no folder '{folder}'; move the tests to the folder of what they test"
                     for folder in sorted(tested) if not (ROOT / folder).is_dir()])
+
+    def test_labels_of_tests_are_known(self):
+        findings, seen = [], set()
+        for path in tree_files():
+            if path.name != "CMakeLists.txt" or not is_in(name_of(path), "tests"):
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if not line.lstrip().startswith(("#", "function", "cmake_parse")):
+                    labels = {first or second for first, second in LABEL.findall(line)}
+                    seen |= labels
+                    findings += [f"{name_of(path)}:{number}: '{label}' is no label of tests" for label in sorted(labels - LABELS)]
+        self.assertEqual(LABELS - seen, set(), "labels are not found")
+        self.check(findings)
 
 
 if __name__ == "__main__":
