@@ -4,9 +4,9 @@ the fault shows everything that was acknowledged."""
 
 import time
 
+from armature_daemon import Refused
 from fault_run import FaultRun
 from history import Violation
-from server import Refused
 from shim_control import ShimControl
 
 FAULTS_OF_A_LIFE = 3

@@ -7,11 +7,11 @@ Prints one report line per run. Exit code 1: a promise was broken; the message n
 import argparse
 import pathlib
 import random
-import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 from arena import Arena, Failed, Report, commit_of_tree  # noqa: E402
 from calls import CallRun  # noqa: E402
 from clocks import ClockRun  # noqa: E402

@@ -6,9 +6,9 @@ import time
 import uuid
 
 from administration import Event, check_promises
+from armature_daemon import Refused
 from disk_journal import VARIANTS, Disk, choose_cuts, read_journal
 from history import WRONG, Violation, check
-from server import Refused
 from shim_control import ShimControl
 from survey import compare_indexes, create_tables, judge, read_state, verify
 from workload import MAIN, TABLES

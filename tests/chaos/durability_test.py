@@ -11,7 +11,8 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 from disk_journal import Disk, read_journal  # noqa: E402
 from server import Server  # noqa: E402
 from shim_control import ShimControl  # noqa: E402
@@ -71,7 +72,7 @@ class DurabilityTest(unittest.TestCase):
             self.assertEqual(status, 503, (operation, document))
             self.assertIn("disk has failed", document["message"])
         self.assertEqual(must(connection.call("GetItem", key)), {})
-        self.assertEqual(server.end(signal.SIGTERM), 0, server.last_words())
+        self.assertEqual(server.end(signal.SIGTERM), 0, server.log())
         _, connection = self.serve(data)
         for operation, members in writes:
             must(connection.call(operation, members))

@@ -4,8 +4,9 @@ import signal
 import time
 
 from administration import check_promises, settle_promises
+from armature_daemon import Refused
 from history import WRONG, Violation, check
-from server import Lost, Refused
+from server import Lost
 from survey import create_tables, judge, read_items, verify
 from workload import MAIN
 
@@ -64,7 +65,7 @@ class FaultRun:
         if not server.is_alive():
             code = server.kill()
             if not may_die:
-                found.append(Violation("died", f"the daemon ended with {code}: {server.last_words()}"))
+                found.append(Violation("died", f"the daemon ended with {code}: {server.log()}"))
             self.counts["died_as_documented"] += 1
             return self.fail_if(found, about)
         connection = server.connect()
@@ -73,14 +74,14 @@ class FaultRun:
             found += check(self.arena.history, state.recovered, state.counters)
         except (Lost, RuntimeError) as error:
             if not may_die:
-                found.append(Violation(WRONG, f"reads failed: {error}: {server.last_words()}"))
+                found.append(Violation(WRONG, f"reads failed: {error}: {server.log()}"))
         connection.close()
         if may_die or self.rng.random() < 0.5:
             server.kill()
         else:
             code = server.end(signal.SIGTERM)
             if code != 0:
-                found.append(Violation("died", f"the daemon ended with {code} after SIGTERM: {server.last_words()}"))
+                found.append(Violation("died", f"the daemon ended with {code} after SIGTERM: {server.log()}"))
         return self.fail_if(found, about)
 
     def judge(self, server, about="", backups=True):

@@ -1,15 +1,12 @@
 """Clients that want to keep a daemon from serving others. Each is a thread that goes on until it is stopped."""
 
 import gzip
-import pathlib
 import random
 import socket
 import struct
-import sys
 import threading
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from raw_grpc_client import DATA, END_STREAM, PING, RST_STREAM, SETTINGS, RawGrpcClient, field, message  # noqa: E402
+from raw_grpc_client import DATA, END_STREAM, PING, RST_STREAM, SETTINGS, RawGrpcClient, field, message
 
 LARGE = "Large"  # table with items of 300 KB
 ITEMS = "/armature.api.v1.ItemService/"

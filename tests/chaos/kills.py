@@ -28,7 +28,7 @@ class KillRun(FaultRun):
         self.counts["faults"] += 1
         found = attack.stop()
         if code not in (-9, 0):
-            found.append(Violation("died", f"the daemon ended with {code}: {server.last_words()}"))
+            found.append(Violation("died", f"the daemon ended with {code}: {server.log()}"))
         self.fail_if(found)
         self.kill_starts()
         server = self.start()
@@ -46,7 +46,7 @@ class KillRun(FaultRun):
             self.counts["faults"] += 1
             self.counts["killed_starts"] += 1
             if code not in (-9, 0):
-                self.fail_if([Violation("refused", f"a start ended with {code}: {server.last_words()}")])
+                self.fail_if([Violation("refused", f"a start ended with {code}: {server.log()}")])
 
     def judge_backup(self, made):
         """Restores the newest backup: it holds all that was acknowledged before `made` began, and no hole."""

@@ -3,18 +3,11 @@
 import http.client
 import json
 import os
-import select
-import signal
 import socket
-import subprocess
-import time
 
-START_S = 60
+from armature_daemon import DaemonProcess
+
 CALL_S = 30
-
-
-class Refused(Exception):
-    """The daemon ended instead of serving, or did not serve in time."""
 
 
 class Lost(Exception):
@@ -50,85 +43,19 @@ def error_name(document):
     return document.get("__type", "").rpartition("#")[2]
 
 
-class Server:
-    """A daemon process on a data directory; a context manager that kills it at the end.
+class Server(DaemonProcess):
+    """The daemon on a data directory.
 
     log_path: its stderr, appended. environment: added to that of this program. before: called in the child before exec.
     """
 
     def __init__(self, armatured, data_dir, log_path, flags=(), environment=None, before=None):
-        self.command = [armatured, f"--data_dir={data_dir}", "--grpc_listen=127.0.0.1:0", "--http_listen=127.0.0.1:0", *flags]
-        self.log_path = log_path
-        self.environment = {**os.environ, **(environment or {})}
-        self.before = before
-        self.log_begin = 0
-        self.process = None
-        self.http = None
-        self.grpc = None
+        super().__init__(armatured, *flags, place=(f"--data_dir={data_dir}",), log_path=log_path,
+                         env={**os.environ, **(environment or {})}, preexec_fn=before)
 
-    def spawn(self):
-        """Starts the process without waiting for it to serve."""
-        with open(self.log_path, "ab") as errors:
-            self.log_begin = errors.tell()
-            self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=errors, stdin=subprocess.DEVNULL,
-                                            env=self.environment, preexec_fn=self.before)
-
-    def wait_ready(self):
-        """Raises Refused."""
-        line = b""
-        give_up = time.monotonic() + START_S
-        stdout = self.process.stdout.fileno()
-        while not line.endswith(b"\n"):
-            if not select.select([stdout], [], [], max(0, give_up - time.monotonic()))[0]:
-                self.kill()
-                raise Refused(f"not ready after {START_S} s")
-            piece = os.read(stdout, 4096)
-            if not piece:
-                code = self.process.wait()
-                self.release()
-                raise Refused(f"ended with {code}: {self.last_words()}")
-            line += piece
-        addresses = dict(word.split("=", 1) for word in line.decode().split()[1:])
-        self.http, self.grpc = addresses["http"], addresses["grpc"]
-
-    def start(self):
-        self.spawn()
-        self.wait_ready()
-
-    def last_words(self):
-        with open(self.log_path, "rb") as log:
-            log.seek(self.log_begin)
-            return log.read()[-1000:].decode(errors="replace")
-
-    def is_alive(self):
-        return self.process is not None and self.process.poll() is None
-
-    def kill(self):
-        """Returns the exit code: -9 unless the process had ended by itself."""
-        return self.end(signal.SIGKILL)
-
-    def terminate(self):
-        """Asks the daemon to end, without waiting."""
-        self.process.send_signal(signal.SIGTERM)
-
-    def end(self, number, wait_s=START_S):
-        if self.process is None:
-            return None
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-        code = self.process.wait(wait_s)
-        self.release()
-        return code
-
-    def release(self):
-        self.process.stdout.close()
-        self.process = None
+    def log(self):
+        """The end of the stderr of the process."""
+        return super().log()[-1000:]
 
     def connect(self):
         return Connection(self.http)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.kill()

@@ -137,8 +137,7 @@ class BackupTest(CliTest):
         checked = self.cli("backup", "verify", "--dir", self.backups)["Backups"]
         self.assertEqual([(each["Id"], each.get("Damage", "")) for each in checked], [(1, ""), (2, "")])
         # Simulates the loss of the database.
-        self.daemon.process.kill()
-        self.daemon.process.wait()
+        self.daemon.kill()
         shutil.rmtree(self.directory / "data")
         self.restore(1, "one")
         self.restore(2, "two")
@@ -195,8 +194,7 @@ class BackupTest(CliTest):
         job = self.create_backup("--rate-mb", 1, "--no-wait")
         self.assertIn(job["State"], ("WAITING", "RUNNING"))
         self.wait_for_files()
-        self.daemon.process.kill()
-        self.daemon.process.wait()
+        self.daemon.kill()
         self.assertEqual([each["Id"] for each in self.listed()], [1])
         self.assertEqual(self.run_cli("backup", "verify", "--dir", self.backups).returncode, 0)
         self.restore(1, "copy")
@@ -357,8 +355,7 @@ class BackupTest(CliTest):
         restore = {"TargetTableName": "Copy", "BackupArn": arn}
         self.assertEqual(self.call("RestoreTableFromBackup", **restore)["TableDescription"]["TableStatus"], "CREATING")
         self.assertEqual(self.status_of("Copy"), "CREATING")
-        self.daemon.process.kill()
-        self.daemon.process.wait()
+        self.daemon.kill()
         self.open_daemon(*flags)
         while (status := self.status_of("Copy")) != "ResourceNotFoundException":
             self.assertEqual(status, "DELETING")

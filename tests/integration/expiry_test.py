@@ -112,8 +112,7 @@ class ExpiryTest(unittest.TestCase):
                 deadline = time.monotonic() + WAIT_S
                 while sum(writer.acknowledged for writer in writers) < wanted and time.monotonic() < deadline:
                     time.sleep(0.001)
-                daemon.process.kill()
-                daemon.process.wait(WAIT_S)
+                daemon.kill()
                 kept = {}
                 for writer in writers:
                     writer.join(WAIT_S)
@@ -124,8 +123,7 @@ class ExpiryTest(unittest.TestCase):
                 for key, last in kept.items():
                     if last is not None and last[0] >= 2:
                         self.assertEqual(items.get(key), last[1], f"seed {PATHS.seed}: lost, or gone before its time")
-                daemon.process.kill()
-                daemon.process.wait(WAIT_S)
+                daemon.kill()
         with Daemon(PATHS.armatured, *FLAGS, data_dir=self.directory) as daemon:
             if not is_on:
                 set_expiry(daemon, True)

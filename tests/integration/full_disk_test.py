@@ -109,8 +109,7 @@ class FullDisk(unittest.TestCase):
         """Checks that no acknowledged item is lost, before and after a kill."""
         self.assertIsNone(daemon.process.poll(), "the daemon is gone")
         self.assertEqual(daemon.lost(), [])
-        daemon.process.kill()
-        daemon.process.wait()
+        daemon.kill()
         with TestedDaemon(data_dir, "--disk_reserve=0") as again:
             again.kept = daemon.kept
             self.assertEqual(again.lost(), [])
@@ -196,8 +195,7 @@ class FullDisk(unittest.TestCase):
                 daemon.put_until("filling", is_refused)
                 kept = daemon.kept
                 for turn in range(3):
-                    daemon.process.kill()
-                    daemon.process.wait()
+                    daemon.kill()
                     if turn == 0:
                         self.fill(disk)  # a process that ends gives space back
                     daemon = start()

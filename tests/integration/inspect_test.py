@@ -104,8 +104,7 @@ class InspectTest(unittest.TestCase):
             cls.write(daemon)
             refused = cls.run_inspect("directory", "--data-dir", cls.stopped)
             cls.while_running = refused
-            daemon.process.kill()
-            daemon.process.wait(WAIT_S)
+            daemon.kill()
             shutil.copytree(cls.stopped, cls.killed)
         # A second start moves the rows in the log to table files.
         with Daemon(PATHS.armatured, data_dir=cls.stopped) as daemon:

@@ -259,8 +259,7 @@ class LoadTest(CliTest):
         with Daemon(PATHS.armatured, *flags, data_dir=self.directory / "data") as self.daemon:
             self.create(table(self.table))
             loading = self.start_load(path)
-            self.daemon.process.kill()
-            self.daemon.process.wait()
+            self.daemon.kill()
         with Daemon(PATHS.armatured, *flags, data_dir=self.directory / "data") as self.daemon, loading:
             out, error = loading.communicate(timeout=10 * WAIT_S)
             self.assertEqual(loading.returncode, 0, error)

@@ -42,8 +42,7 @@ class LostFilesTest(unittest.TestCase):
         # A start writes the rows of the log to files; later ones are in the log.
         with Daemon(PATHS.armatured, data_dir=cls.whole) as daemon:
             cls.put(daemon, 100)
-            daemon.process.kill()
-            daemon.process.wait(WAIT_S)
+            daemon.kill()
 
     @staticmethod
     def put(daemon, first):

@@ -48,8 +48,7 @@ class RecoverTest(unittest.TestCase):
                     "PutItem", TableName="Rows", Item={"id": {"S": str(number)}, "v": {"S": VALUE}})
                 self.assertEqual(status, 200, answer)
             if kill:
-                daemon.process.kill()
-                daemon.process.wait(WAIT_S)
+                daemon.kill()
             else:
                 self.assertEqual(daemon.stop(), 0)
 
@@ -114,8 +113,7 @@ class RecoverTest(unittest.TestCase):
             with Daemon(PATHS.armatured, data_dir=self.data) as daemon:
                 self.assertEqual(self.rows(daemon), set(range(300)))
                 self.assertIn(f"path={log} offset={size} bytes={len(tail)}", daemon.log())
-                daemon.process.kill()
-                daemon.process.wait(WAIT_S)
+                daemon.kill()
 
     def test_losses_are_accepted_only_by_yes(self):
         self.fill(rows=600)
@@ -179,8 +177,7 @@ class SalvageTest(unittest.TestCase):
             cls.put(daemon, range(1, cls.ROWS, 2))
             status, answer = daemon.json_call("DeleteItem", TableName="Things", Key=cls.key(0))
             assert status == 200, answer
-            daemon.process.kill()
-            daemon.process.wait(WAIT_S)
+            daemon.kill()
 
     @staticmethod
     def wait_active(daemon):

@@ -10,7 +10,6 @@ import pathlib
 import queue
 import resource
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -378,7 +377,7 @@ class Drain(unittest.TestCase):
                 puts = [Call(daemon, "PutItem", TableName="Items", Item={"id": {"S": f"item-{n}"}}) for n in range(8)]
                 in_flight = 'armature_requests_in_flight{front="http"} 8'
                 wait_for(lambda: in_flight in daemon.get_text("/metrics")[1], "eight requests")
-                daemon.process.send_signal(signal.SIGTERM)
+                daemon.terminate()
                 wait_for(lambda: daemon.get_text("/readyz") == (503, "stopping\n"), "the beginning of the end")
                 self.assertEqual(daemon.get_text("/healthz")[0], 200)
                 wait_for(lambda: self.is_refused(daemon.http), "an end of new connections")
@@ -398,7 +397,7 @@ class Drain(unittest.TestCase):
                 # The stream itself is the ninth call.
                 for in_flight in ('{front="grpc"} 9', '{front="pipeline"} 8'):
                     wait_for(lambda: f"requests_in_flight{in_flight}" in daemon.get_text("/metrics")[1], in_flight)
-                daemon.process.send_signal(signal.SIGTERM)
+                daemon.terminate()
                 wait_for(lambda: self.is_refused(daemon.grpc), "an end of new connections")
                 self.assertIsNone(daemon.process.poll())
             self.assertEqual(calls.results(), [grpc.StatusCode.OK] * 8)
@@ -417,7 +416,7 @@ class Drain(unittest.TestCase):
                         for n in range(32)]
                 in_flight = 'armature_requests_in_flight{front="http"} 32'
                 wait_for(lambda: in_flight in daemon.get_text("/metrics")[1], "the writes")
-                daemon.process.send_signal(signal.SIGTERM)
+                daemon.terminate()
                 # The front ends have stopped; the engine is next.
                 wait_for(lambda: self.is_refused(daemon.metrics), "the end of the front ends")
             self.assertEqual(daemon.process.wait(WAIT_S), 0, daemon.log())
@@ -497,7 +496,7 @@ class Drain(unittest.TestCase):
             with self.holding():
                 put = Call(daemon, "PutItem", TableName="Items", Item={"id": {"S": "item"}})
                 wait_for(lambda: 'in_flight{front="http"} 1' in daemon.get_text("/metrics")[1], "the request")
-                daemon.process.send_signal(signal.SIGTERM)
+                daemon.terminate()
                 self.assertIsInstance(put.result(), OSError)
             self.assertEqual(daemon.process.wait(WAIT_S), 0)
 

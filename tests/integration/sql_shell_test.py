@@ -146,8 +146,7 @@ class SqlShellTest(unittest.TestCase):
         self.assertNotIn("ok", printed.replace("token", ""))
         self.assertIn("There is no command", shell.run("\\nonsense"))
         self.assertIn("ok", shell.run("SELECT * FROM Orders WHERE id = 'b';"))
-        self.daemon.process.kill()
-        self.daemon.process.wait(WAIT_S)
+        self.daemon.kill()
         self.assertIn("no answer from", shell.run("SELECT * FROM Orders;"))
         self.assertEqual(shell.leave(), 0)
 

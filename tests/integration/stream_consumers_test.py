@@ -193,8 +193,7 @@ class StreamConsumersTest(unittest.TestCase):
                 if turn < 2:
                     service.set(None)
                     if turn == 0:
-                        daemon.process.kill()
-                        daemon.process.wait(WAIT_S)
+                        daemon.kill()
                     else:
                         self.assertEqual(daemon.stop(), 0)
                     continue

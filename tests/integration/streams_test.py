@@ -166,8 +166,7 @@ class StreamsTest(unittest.TestCase):
                 while sum(writer.acknowledged for writer in writers) < wanted and time.monotonic() < deadline:
                     if rng.random() < 0.3:
                         consumer.read(daemon, arn)
-                daemon.process.kill()
-                daemon.process.wait(WAIT_S)
+                daemon.kill()
                 for writer in writers:
                     writer.join(WAIT_S)
                     acknowledged += writer.acknowledged

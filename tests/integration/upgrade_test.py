@@ -207,8 +207,7 @@ def make(archive, with_backlog):
                 # The answer comes before the indexes have applied these large changes.
                 put_behind(daemon, 1)
                 check(daemon.json_call("DeleteItem", TableName="Behind", Key={"id": {"S": "0"}}))
-            daemon.process.kill()
-            daemon.process.wait()
+            daemon.kill()
         with tarfile.open(archive, "w:gz") as tar:
             tar.add(data, arcname="data")
 
@@ -256,8 +255,7 @@ class Upgrade(unittest.TestCase):
                     check(daemon.json_call("DeleteItem", TableName="Behind", Key={"id": {"S": "1"}}))
                     # More than the applier takes at once.
                     put_behind(daemon, 3, remaining)
-                    daemon.process.kill()
-                    daemon.process.wait()
+                    daemon.kill()
             self.assertEqual(self.versions_of_waiting_records(data), {1, 2})
             versions = {number: 3 for number in remaining}
             # The first of these daemons dies when it has applied some.

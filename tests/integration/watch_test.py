@@ -174,8 +174,7 @@ class WatchTest(unittest.TestCase):
                 if kill % 3 == 2:
                     self.assertEqual(daemon.stop(), 0)
                 else:
-                    daemon.process.kill()
-                    daemon.process.wait(WAIT_S)
+                    daemon.kill()
                 for writer in writers:
                     writer.join(WAIT_S)
         with self.serve() as daemon:

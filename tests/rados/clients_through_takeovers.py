@@ -232,7 +232,7 @@ def run(pythons, forward, directory):
     flags = ("--cache_mb=32", "--metrics_listen=127.0.0.1:0", *(("--forward",) if forward else ()))
     starts = [Start(ARGUMENTS.armatured, (*flags, f"--grpc_listen=127.0.0.1:{port}")) for port in ports]
     cluster = Cluster("forward" if forward else "lists", starts, directory)
-    balancer = ReadyBalancer(lambda: [(d.address, d.told.get("metrics")) for d in cluster.daemons])
+    balancer = ReadyBalancer(lambda: [(d.http, d.metrics) for d in cluster.daemons])
     load = Programs(cluster)
     try:
         with under_load(cluster, load, lambda _: prepare(cluster, load, pythons, ports, forward, balancer), check_and_judge):
@@ -249,8 +249,8 @@ def run(pythons, forward, directory):
 def prepare(cluster, load, pythons, ports, forward, balancer):
     """Makes the table, and the programs, once all addresses are known."""
     make_table(cluster)
-    await_condition("a daemon has no address", lambda: all(d.address for d in cluster.daemons), cluster, load)
-    http, grpc = [d.address for d in cluster.daemons], [f"127.0.0.1:{port}" for port in ports]
+    await_condition("a daemon has no address", lambda: all(d.http for d in cluster.daemons), cluster, load)
+    http, grpc = [d.http for d in cluster.daemons], [f"127.0.0.1:{port}" for port in ports]
     if forward:
         wanted = [
             ("boto3", "boto3, forwarded", http[:1]),

@@ -8,6 +8,8 @@ import subprocess
 CONF = os.environ.get("ARMATURE_RADOS_CONF", "")
 POOL = os.environ.get("ARMATURE_RADOS_POOL", "")
 DIRECTORY = os.environ.get("ARMATURE_RADOS_DIR", "")
+# Flags of daemons.
+CLUSTER_FLAGS = (f"--rados_conf={CONF}", f"--rados_user={os.environ.get('ARMATURE_RADOS_USER', '')}")
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools/rados-dev"
 OSDS = ("0", "1", "2")
 COMMAND_SECONDS = 120

@@ -20,78 +20,45 @@ import unittest
 import urllib.error
 import urllib.request
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from armature_daemon import DaemonProcess  # noqa: E402
+from cluster_tool import CLUSTER_FLAGS, change_cluster, place_of  # noqa: E402
+
 ARMATURED, ARMATURE = sys.argv[1:3]
 LOST_DATABASE = 75
 LEASE_SECONDS = 2
-TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools/rados-dev"
 
 
-def place_of(name):
-    """A place that no other run uses, in a cluster that may outlive this one."""
-    return f"rados://{os.environ['ARMATURE_RADOS_POOL']}/{name}.{os.getpid()}"
+class Daemon(DaemonProcess):
+    """A daemon with a database in RADOS, or in `data_dir`. It is started, and not waited for."""
 
-
-class Daemon:
     def __init__(self, name_space, *flags, data_dir=None, environment=None):
-        self.log = tempfile.TemporaryFile("w+")
+        self.directory = tempfile.TemporaryDirectory()
         place = name_space if (name_space or "").startswith("rados://") else place_of(name_space)
-        self.process = subprocess.Popen(
-            [
-                ARMATURED,
-                f"--data_dir={data_dir}" if data_dir else f"--store={place}",
-                f"--rados_conf={os.environ['ARMATURE_RADOS_CONF']}",
-                f"--rados_user={os.environ['ARMATURE_RADOS_USER']}",
-                f"--lease_seconds={LEASE_SECONDS}",
-                *(() if any(flag.startswith("--listen=") for flag in flags) else ("--grpc_listen=off", "--http_listen=127.0.0.1:0")),
-                *flags,
-            ],
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            text=True,
+        has_listen = any(flag.startswith("--listen=") for flag in flags)
+        super().__init__(
+            ARMATURED,
+            f"--lease_seconds={LEASE_SECONDS}",
+            *flags,
+            place=(f"--data_dir={data_dir}" if data_dir else f"--store={place}", *CLUSTER_FLAGS),
+            listen=() if has_listen else ("--grpc_listen=off", "--http_listen=127.0.0.1:0"),
+            log_path=f"{self.directory.name}/stderr",
             env=dict(os.environ, **(environment or {})),
         )
-        self.addresses = {}
-        self.address = None  # of HTTP
-        self.standby = None  # addresses while it waits
-
-    def wait_for(self, state):
-        line = self.process.stdout.readline()
-        if line.startswith("standby") and state == "ready":
-            line = self.process.stdout.readline()
-        if not line.startswith(state):
-            raise AssertionError(f"not {state}: {line!r}\n{self.errors()}")
-        return dict(word.split("=", 1) for word in line.split()[1:])
-
-    def wait_until_ready(self):
-        self.addresses = self.wait_for("ready")
-        self.address = self.addresses["http"]
-
-    def wait_until_standby(self):
-        self.standby = self.wait_for("standby")
+        self.spawn()
 
     def call(self, operation, body, timeout=30):
         request = urllib.request.Request(
-            f"http://{self.address}/",
+            f"http://{self.http}/",
             json.dumps(body).encode(),
             {"X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Type": "application/x-amz-json-1.0"},
         )
         with urllib.request.urlopen(request, timeout=timeout) as answer:
             return json.load(answer)
 
-    def errors(self):
-        self.log.seek(0)
-        return self.log.read()
-
-    def end(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
-        return self.process.wait(60)
-
     def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self.process.stdout.close()
-        self.log.close()
+        super().close()
+        self.directory.cleanup()
 
 
 def page(address, path):
@@ -152,18 +119,15 @@ class RadosTestCase(unittest.TestCase):
 
     def wait_until_logged(self, daemon, text):
         deadline = time.monotonic() + 60
-        while text not in daemon.errors():
-            self.assertIsNone(daemon.process.poll(), daemon.errors())
-            self.assertLess(time.monotonic(), deadline, daemon.errors())
-
-    def change_cluster(self, verb, osd):
-        subprocess.run([TOOL, verb, os.environ["ARMATURE_RADOS_DIR"], osd], check=True, stdout=subprocess.DEVNULL)
+        while text not in daemon.log():
+            self.assertIsNone(daemon.process.poll(), daemon.log())
+            self.assertLess(time.monotonic(), deadline, daemon.log())
 
 
 class DaemonTest(RadosTestCase):
     def test_a_standby_takes_over_from_a_killed_daemon(self):
         active = self.start("takeover")
-        active.wait_until_ready()
+        active.wait_until("ready")
         self.create_table(active)
         writer = Writer(active, "item")
         writer.some.wait()
@@ -171,42 +135,43 @@ class DaemonTest(RadosTestCase):
         active.end(signal.SIGKILL)
         writer.join()
         self.assertGreaterEqual(len(writer.done), 100)
-        standby.wait_until_ready()
+        standby.wait_until("ready")
         self.check_items(standby, writer.done)
-        self.assertEqual(standby.end(), 0, standby.errors())
+        self.assertEqual(standby.end(), 0, standby.log())
 
     def test_a_standby_names_the_owner_until_it_takes_over(self):
         active = self.start("named")
-        active.wait_until_ready()
+        active.wait_until("ready")
         self.create_table(active)
         standby = self.start("named", "--metrics_listen=127.0.0.1:0")
-        standby.wait_until_standby()
+        standby.wait_until("standby")
+        waits_at = standby.http
 
         def refusal():
             with self.assertRaises(urllib.error.HTTPError) as raised:
-                urllib.request.urlopen(f"http://{standby.standby['http']}/", b"{}", timeout=30)
+                urllib.request.urlopen(f"http://{standby.http}/", b"{}", timeout=30)
             return raised.exception
 
         deadline = time.monotonic() + 60
         while refusal().headers["x-armature-owner"] is None:  # it listens before it has looked for the owner
-            self.assertLess(time.monotonic(), deadline, standby.errors())
+            self.assertLess(time.monotonic(), deadline, standby.log())
         refused = refusal()
-        self.assertEqual((refused.code, refused.headers["x-armature-owner"]), (503, active.address))
+        self.assertEqual((refused.code, refused.headers["x-armature-owner"]), (503, active.http))
         self.assertIn("#ServiceUnavailable", refused.read().decode())
         # A load balancer may ask the address of clients.
-        self.assertEqual(page(standby.standby["http"], "/healthz"), (200, "ok\n"))
-        self.assertEqual(page(standby.standby["http"], "/readyz"), (503, "standby\n"))
-        self.assertEqual(page(active.address, "/readyz"), (200, "ready\n"))
-        self.assertEqual(page(active.address, "/healthz")[0], 200)
-        metrics = f"http://{standby.standby['metrics']}"
+        self.assertEqual(page(standby.http, "/healthz"), (200, "ok\n"))
+        self.assertEqual(page(standby.http, "/readyz"), (503, "standby\n"))
+        self.assertEqual(page(active.http, "/readyz"), (200, "ready\n"))
+        self.assertEqual(page(active.http, "/healthz")[0], 200)
+        metrics = f"http://{standby.metrics}"
         self.assertIn("armature_standby 1", urllib.request.urlopen(f"{metrics}/metrics", timeout=30).read().decode())
         shown = subprocess.run(
             [ARMATURE, "store", "status", place_of("named"), "--output", "json"], capture_output=True, text=True, check=True
         )
-        self.assertEqual(json.loads(shown.stdout)["Owner"]["Service"], f"http={active.address}")
-        self.assertEqual(active.end(), 0, active.errors())
-        standby.wait_until_ready()
-        self.assertEqual(standby.address, standby.standby["http"])
+        self.assertEqual(json.loads(shown.stdout)["Owner"]["Service"], f"http={active.http}")
+        self.assertEqual(active.end(), 0, active.log())
+        standby.wait_until("ready")
+        self.assertEqual(standby.http, waits_at)
         standby.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "synced"}}})
         scraped = urllib.request.urlopen(f"{metrics}/metrics", timeout=30).read().decode()
         for line in ("armature_standby 0", "armature_rados_epoch 2", "armature_rados_copies_max_bytes 0"):
@@ -216,30 +181,29 @@ class DaemonTest(RadosTestCase):
         syncs = re.search(r"^armature_rados_log_sync_duration_seconds_count (\d+)$", scraped, re.MULTILINE)
         self.assertGreater(int(syncs[1]), 0)
         self.assertEqual(standby.call("ListTables", {})["TableNames"], ["rows"])
-        self.assertEqual(standby.end(), 0, standby.errors())
+        self.assertEqual(standby.end(), 0, standby.log())
         checked = subprocess.run([ARMATURE, "store", "fsck", place_of("named"), "--output", "json"], capture_output=True, text=True)
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
         self.assertEqual(json.loads(checked.stdout)["Problems"], [])
 
     def test_a_standby_forwards(self):
         active = self.start("forward")
-        active.wait_until_ready()
+        active.wait_until("ready")
         self.create_table(active)
         standby = self.start("forward", "--forward")
-        standby.wait_until_standby()
-        standby.address = standby.standby["http"]
+        standby.wait_until("standby")
         deadline = time.monotonic() + 60
         while True:
             try:
                 standby.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "through"}}})
                 break
             except OSError:  # it listens before it has looked for the owner
-                self.assertLess(time.monotonic(), deadline, standby.errors())
+                self.assertLess(time.monotonic(), deadline, standby.log())
         self.check_items(active, ["through"])
-        self.assertEqual(active.end(), 0, active.errors())
-        standby.wait_until_ready()
+        self.assertEqual(active.end(), 0, active.log())
+        standby.wait_until("ready")
         self.check_items(standby, ["through"])
-        self.assertEqual(standby.end(), 0, standby.errors())
+        self.assertEqual(standby.end(), 0, standby.log())
 
     def test_one_port_for_both_protocols(self):
         """A client of gRPC with both addresses finds the owner, before and after a takeover, and with a standby that forwards."""
@@ -250,38 +214,37 @@ class DaemonTest(RadosTestCase):
             return json.loads(listed.stdout)["TableNames"]
 
         active = self.start("one_port", "--listen=127.0.0.1:0")
-        active.wait_until_ready()
-        self.assertEqual(active.addresses["grpc"], active.address)
+        active.wait_until("ready")
+        self.assertEqual(active.grpc, active.http)
         self.create_table(active)
         standby = self.start("one_port", "--listen=127.0.0.1:0")
-        standby.wait_until_standby()
-        waits_at = standby.standby["http"]
+        standby.wait_until("standby")
+        waits_at = standby.http
         self.assertEqual(page(waits_at, "/readyz")[0], 503)
-        self.assertEqual(tables([waits_at, active.address]), ["rows"])
-        self.assertEqual(active.end(), 0, active.errors())
-        standby.wait_until_ready()
-        self.assertEqual((standby.address, standby.addresses["grpc"]), (waits_at, waits_at))
+        self.assertEqual(tables([waits_at, active.http]), ["rows"])
+        self.assertEqual(active.end(), 0, active.log())
+        standby.wait_until("ready")
+        self.assertEqual((standby.http, standby.grpc), (waits_at, waits_at))
         self.assertEqual(tables([waits_at]), ["rows"])
         relay = self.start("one_port", "--listen=127.0.0.1:0", "--forward")
-        relay.wait_until_standby()
+        relay.wait_until("standby")
         self.wait_until_logged(relay, "the database is served by owner=")
-        relayed_at = relay.standby["grpc"]
+        relayed_at = relay.grpc
         self.assertEqual(tables([relayed_at]), ["rows"])
-        relay.address = relayed_at
         self.assertEqual(relay.call("ListTables", {})["TableNames"], ["rows"])
-        self.assertEqual(standby.end(), 0, standby.errors())
-        relay.wait_until_ready()
-        self.assertEqual(relay.addresses["grpc"], relayed_at)
+        self.assertEqual(standby.end(), 0, standby.log())
+        relay.wait_until("ready")
+        self.assertEqual(relay.grpc, relayed_at)
         self.assertEqual(tables([relayed_at]), ["rows"])
 
     def test_a_daemon_that_was_replaced_while_it_was_paused_ends(self):
         paused = self.start("paused")
-        paused.wait_until_ready()
+        paused.wait_until("ready")
         self.create_table(paused)
         paused.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "old"}}})
         paused.process.send_signal(signal.SIGSTOP)
         successor = self.start("paused")
-        successor.wait_until_ready()
+        successor.wait_until("ready")
         successor.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "new"}}})
         paused.process.send_signal(signal.SIGCONT)
         # It ends by itself, and meanwhile serves nothing out of date.
@@ -290,32 +253,32 @@ class DaemonTest(RadosTestCase):
             self.assertIn("Item", got, "a stale read")
         except (urllib.error.URLError, OSError):
             pass
-        self.assertEqual(paused.process.wait(60), LOST_DATABASE, paused.errors())
-        self.assertIn("armatured: lost the database: ", paused.errors())
+        self.assertEqual(paused.process.wait(60), LOST_DATABASE, paused.log())
+        self.assertIn("armatured: lost the database: ", paused.log())
         self.check_items(successor, ["old", "new"])
-        self.assertEqual(successor.end(), 0, successor.errors())
+        self.assertEqual(successor.end(), 0, successor.log())
 
     def test_a_daemon_whose_write_is_not_answered_ends_and_loses_nothing(self):
         # Its lease outlasts the test: without one it would refuse the write before.
         daemon = self.start("unanswered", "--rados_timeout_seconds=3", "--lease_seconds=20")
-        daemon.wait_until_ready()
+        daemon.wait_until("ready")
         self.create_table(daemon)
         daemon.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "before"}}})
-        self.change_cluster("kill-osd", "0")
-        self.change_cluster("kill-osd", "1")
+        change_cluster("kill-osd", "0")
+        change_cluster("kill-osd", "1")
         try:
             # Only one of three replicas is left, so nothing can be acknowledged.
             with self.assertRaises(OSError):
                 daemon.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "during"}}})
-            self.assertEqual(daemon.process.wait(60), LOST_DATABASE, daemon.errors())
-            self.assertIn("armatured: lost the database: ", daemon.errors())
+            self.assertEqual(daemon.process.wait(60), LOST_DATABASE, daemon.log())
+            self.assertIn("armatured: lost the database: ", daemon.log())
         finally:
-            self.change_cluster("start-osd", "0")
-            self.change_cluster("start-osd", "1")
+            change_cluster("start-osd", "0")
+            change_cluster("start-osd", "1")
         successor = self.start("unanswered")
-        successor.wait_until_ready()
+        successor.wait_until("ready")
         self.check_items(successor, ["before"])
-        self.assertEqual(successor.end(), 0, successor.errors())
+        self.assertEqual(successor.end(), 0, successor.log())
 
     def hand_over(self, name_space, *options):
         command = [ARMATURE, "store", "handover", place_of(name_space), *options, "--output", "json"]
@@ -323,28 +286,28 @@ class DaemonTest(RadosTestCase):
 
     def test_an_operator_hands_over_to_the_standby(self):
         active = self.start("handover")
-        active.wait_until_ready()
+        active.wait_until("ready")
         self.create_table(active)
         standby = self.start("handover")
-        standby.wait_until_standby()
+        standby.wait_until("standby")
         writer = Writer(active, "item")
         writer.some.wait()
         with concurrent.futures.ThreadPoolExecutor() as pool:
             asked = pool.submit(self.hand_over, "handover")
             # A service manager starts it again at once, and it leaves the database to the one that waits.
-            self.assertEqual(active.process.wait(60), LOST_DATABASE, active.errors())
-            self.assertIn("armatured: handed the database over: ", active.errors())
+            self.assertEqual(active.process.wait(60), LOST_DATABASE, active.log())
+            self.assertIn("armatured: handed the database over: ", active.log())
             again = self.start("handover")
             shown = asked.result()
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertEqual(json.loads(shown.stdout)["Epoch"], 2)
-        again.wait_until_standby()
-        self.assertNotIn("lost the database", active.errors())
+        again.wait_until("standby")
+        self.assertNotIn("lost the database", active.log())
         writer.join()
-        standby.wait_until_ready()
+        standby.wait_until("ready")
         self.check_items(standby, writer.done)
-        self.assertEqual(again.end(), 0, again.errors())
-        self.assertEqual(standby.end(), 0, standby.errors())
+        self.assertEqual(again.end(), 0, again.log())
+        self.assertEqual(standby.end(), 0, standby.log())
         # Nobody is there to take over, and nobody to ask.
         asked = self.hand_over("handover")
         self.assertEqual(asked.returncode, 2, asked.stderr)
@@ -352,20 +315,20 @@ class DaemonTest(RadosTestCase):
 
     def test_a_handover_that_nobody_takes_is_told(self):
         active = self.start("alone")
-        active.wait_until_ready()
+        active.wait_until("ready")
         asked = self.hand_over("alone", "--wait", "10")
-        self.assertEqual(active.process.wait(60), LOST_DATABASE, active.errors())
+        self.assertEqual(active.process.wait(60), LOST_DATABASE, active.log())
         self.assertEqual(asked.returncode, 3, asked.stderr)
         self.assertIn("has no other owner yet: the former one has left", asked.stderr)
         # The next owner is not the one that was asked.
         again = self.start("alone")
-        again.wait_until_ready()
+        again.wait_until("ready")
         self.create_table(again)
-        self.assertEqual(again.end(), 0, again.errors())
+        self.assertEqual(again.end(), 0, again.log())
 
     def test_a_handover_by_a_dead_owner_is_told(self):
         active = self.start("dead")
-        active.wait_until_ready()
+        active.wait_until("ready")
         active.end(signal.SIGKILL)
         # For longer than the lease of the dead one.
         asked = self.hand_over("dead", "--wait", str(LEASE_SECONDS + 3))
@@ -374,31 +337,31 @@ class DaemonTest(RadosTestCase):
 
     def test_a_waiting_standby_ends_when_told(self):
         active = self.start("waiting")
-        active.wait_until_ready()
+        active.wait_until("ready")
         standby = self.start("waiting")
         self.wait_until_logged(standby, "waiting for the lease")
-        self.assertEqual(standby.end(), 0, standby.errors())
-        self.assertEqual(active.end(), 0, active.errors())
+        self.assertEqual(standby.end(), 0, standby.log())
+        self.assertEqual(active.end(), 0, active.log())
 
     def test_a_daemon_that_starts_while_the_cluster_does_not_answer_ends_when_told(self):
         osds = ("0", "1", "2")
         for osd in osds:
-            self.change_cluster("kill-osd", osd)
+            change_cluster("kill-osd", osd)
         try:
             daemon = self.start("silent")
             self.wait_until_logged(daemon, "asking for the lease")
-            self.assertEqual(daemon.end(), 0, daemon.errors())
+            self.assertEqual(daemon.end(), 0, daemon.log())
         finally:
             for osd in osds:
-                self.change_cluster("start-osd", osd)
+                change_cluster("start-osd", osd)
 
     def test_offline_commands_read_the_database_of_a_stopped_daemon(self):
         daemon = self.start("offline")
-        daemon.wait_until_ready()
+        daemon.wait_until("ready")
         self.create_table(daemon)
         daemon.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "a"}}})
         place = place_of("offline")
-        self.assertEqual(daemon.end(), 0, daemon.errors())
+        self.assertEqual(daemon.end(), 0, daemon.log())
 
         def run(*arguments):
             return subprocess.run([ARMATURE, *arguments], capture_output=True, text=True, check=False)
@@ -419,13 +382,13 @@ class DaemonTest(RadosTestCase):
             again = run("store", "copy", place, place_of("back"))
             self.assertEqual(again.returncode, 2, again.stdout)
         third = self.start("back")
-        third.wait_until_ready()
+        third.wait_until("ready")
         self.check_items(third, ["a"])
-        self.assertEqual(third.end(), 0, third.errors())
+        self.assertEqual(third.end(), 0, third.log())
         second = self.start("copy")
-        second.wait_until_ready()
+        second.wait_until("ready")
         self.check_items(second, ["a"])
-        self.assertEqual(second.end(), 0, second.errors())
+        self.assertEqual(second.end(), 0, second.log())
 
 
 if __name__ == "__main__":

@@ -9,16 +9,20 @@ import contextlib
 import dataclasses
 import json
 import os
+import pathlib
 import random
 import signal
-import subprocess
 import sys
 import threading
 import time
 
+from cluster_tool import CLUSTER_FLAGS, POOL
 from json_client import PROGRESS_SECONDS, Client, Deadline
 from shared_rows import TABLE as SHARED_TABLE
 from shared_rows import SharedRows
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from armature_daemon import DaemonProcess  # noqa: E402
 
 LEASE_SECONDS = 2
 LOST_DATABASE = 75
@@ -38,14 +42,17 @@ class Start:
     lease_seconds: int = LEASE_SECONDS
 
 
-class Daemon:
-    """One of the daemons, started again whenever it has ended."""
+class Daemon(DaemonProcess):
+    """One of the daemons, started again whenever it has ended, at the address that it had."""
 
     def __init__(self, start, place, log):
-        self.how, self.place, self.log = start, place, log
-        self.address, self.process, self.ready_process, self.waiting_process, self.expected = None, None, None, None, None
+        super().__init__(start.armatured, f"--lease_seconds={start.lease_seconds}", "--drain_seconds=1", *start.flags,
+                         place=(f"--store={place}", *CLUSTER_FLAGS), log_path=log, prefix=start.prefix,
+                         env=dict(os.environ, **start.environment))
+        self.host = start.host
+        self.ready_process = self.waiting_process = self.expected = None
         self.is_held = False  # not started again
-        self.told = {}  # addresses in its last line
+        self.watcher = None
         self.start()
 
     @property
@@ -57,33 +64,18 @@ class Daemon:
         return self.waiting_process is self.process and not self.is_ready and self.process.poll() is None
 
     def start(self):
-        listen = self.address or f"{self.how.host}:0"
-        self.process = subprocess.Popen(
-            [
-                *self.how.prefix,
-                self.how.armatured,
-                f"--store={self.place}",
-                f"--rados_conf={os.environ['ARMATURE_RADOS_CONF']}",
-                f"--rados_user={os.environ['ARMATURE_RADOS_USER']}",
-                f"--lease_seconds={self.how.lease_seconds}",
-                "--grpc_listen=off",
-                f"--http_listen={listen}",
-                "--drain_seconds=1",
-                *self.how.flags,
-            ],
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            text=True,
-            env=dict(os.environ, **self.how.environment),
-        )
-        threading.Thread(target=self.watch, args=(self.process,), daemon=True).start()
+        """Starts a process, and does not wait until it serves."""
+        if self.watcher:
+            self.watcher.join()
+        self.listen = ("--grpc_listen=off", f"--http_listen={self.http or f'{self.host}:0'}")
+        self.spawn()
+        self.watcher = threading.Thread(target=self.watch, args=(self.process,), daemon=True)
+        self.watcher.start()
 
     def watch(self, process):
         for line in process.stdout:
-            words = line.split()
-            self.told = dict(word.split("=", 1) for word in words[1:])
-            self.address = self.told["http"]
-            if words[0] == "ready":
+            self.take_addresses(line.decode())
+            if line.startswith(b"ready "):
                 self.ready_process = process
             else:
                 self.waiting_process = process
@@ -94,15 +86,14 @@ class Cluster:
 
     def __init__(self, name, starts, directory):
         self.name_space = f"{name}.{os.getpid()}"
-        self.place = f"rados://{os.environ['ARMATURE_RADOS_POOL']}/{self.name_space}"
+        self.place = f"rados://{POOL}/{self.name_space}"
         self.log = open(os.path.join(directory, "daemons.log"), "a", encoding="utf-8")
-        # Another one: the daemons write where that one is.
         self.read_log = open(self.log.name, encoding="utf-8")
         self.stopping = False
         self.daemons = []
         try:
             for start in starts:
-                self.daemons.append(Daemon(start, self.place, self.log))
+                self.daemons.append(Daemon(start, self.place, self.log.name))
         except OSError:
             self.close()
             raise
@@ -129,8 +120,7 @@ class Cluster:
     def close(self):
         self.stopping = True
         for daemon in self.daemons:
-            daemon.process.kill()
-            daemon.process.wait()
+            daemon.kill()
 
     def fail(self, faults):
         """Ends the program with the last lines of the daemons, if there are faults."""

@@ -42,7 +42,7 @@ class Client:
         self.connection = None
 
     def connect(self):
-        address = self.cluster.daemons[self.turn].address
+        address = self.cluster.daemons[self.turn].http
         if address is None:
             raise NotSent("not started")
         connection = http.client.HTTPConnection(address, timeout=CALL_SECONDS)

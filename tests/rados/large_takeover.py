@@ -101,7 +101,7 @@ def await_bytes(cluster, load, enough):
 
 def memtable_mb(daemon):
     """Rows that are only in memory and in the log: those that a takeover has to replay."""
-    with urllib.request.urlopen(f"http://{daemon.told['metrics']}/metrics", timeout=30) as answer:
+    with urllib.request.urlopen(f"http://{daemon.metrics}/metrics", timeout=30) as answer:
         found = re.search(r"^armature_store_memtable_bytes (\S+)$", answer.read().decode(), re.MULTILINE)
     return float(found[1]) / (1 << 20)
 

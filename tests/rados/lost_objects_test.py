@@ -49,15 +49,15 @@ class LostObjectsTest(RadosTestCase):
     def fill(self, name, *flags):
         """A database with rows in table files and in the log, and its place."""
         daemon = self.start(name, *flags)
-        daemon.wait_until_ready()
+        daemon.wait_until("ready")
         self.create_table(daemon)
         for number in range(40):
             daemon.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": str(number)}}})
-        self.assertEqual(daemon.end(), 0, daemon.errors())
+        self.assertEqual(daemon.end(), 0, daemon.log())
         daemon = self.start(name, *flags)
-        daemon.wait_until_ready()
+        daemon.wait_until("ready")
         daemon.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": "last"}}})
-        self.assertEqual(daemon.end(), 0, daemon.errors())
+        self.assertEqual(daemon.end(), 0, daemon.log())
         return place_of(name)
 
     def copy_without(self, whole, path, copy=("store", "copy")):
@@ -78,15 +78,15 @@ class LostObjectsTest(RadosTestCase):
 
     def check_daemon(self, what, place, names, serves):
         daemon = self.start(place)
-        line = daemon.process.stdout.readline()
+        line = daemon.read_line()
         if line.startswith("ready"):
             self.assertTrue(serves, what)
             self.wait_until_logged(daemon, names[0])
-            self.assertEqual(daemon.end(), 0, daemon.errors())
+            self.assertEqual(daemon.end(), 0, daemon.log())
         else:
-            self.assertEqual(daemon.process.wait(60), 1, f"{what}: {daemon.errors()}")
-            self.assertIn("armatured: ", daemon.errors())
-            check_named(self, f"{what}: daemon", daemon.errors(), names)
+            self.assertEqual(daemon.process.wait(60), 1, f"{what}: {daemon.log()}")
+            self.assertIn("armatured: ", daemon.log())
+            check_named(self, f"{what}: daemon", daemon.log(), names)
 
     def test_each_object_of_a_database(self):
         whole = self.fill("database")
@@ -108,7 +108,7 @@ class LostObjectsTest(RadosTestCase):
     def test_each_object_of_a_killed_owner(self):
         name = "killed"
         daemon = self.start(name)
-        daemon.wait_until_ready()
+        daemon.wait_until("ready")
         self.create_table(daemon)
         for number in range(40):
             daemon.call("PutItem", {"TableName": "rows", "Item": {"k": {"S": str(number)}}})

@@ -58,9 +58,9 @@ class OfflineTest(RadosTestCase):
 
     def stopped_database(self, name):
         daemon = self.start(name)
-        daemon.wait_until_ready()
+        daemon.wait_until("ready")
         self.create_table(daemon)
-        self.assertEqual(daemon.end(), 0, daemon.errors())
+        self.assertEqual(daemon.end(), 0, daemon.log())
         return place_of(name)
 
     def check_unanswered(self, place):
@@ -136,13 +136,13 @@ class OfflineTest(RadosTestCase):
 
     def test_a_served_database_is_left_alone(self):
         daemon = self.start("served")
-        daemon.wait_until_ready()
+        daemon.wait_until("ready")
         for name in ("fsck", "gc", "copy", "verify", "inspect", "recover", "backup"):
             done = run(ARMATURE, *(word.format(place=place_of("served"), new="/no/such/directory") for word in COMMANDS[name]))
             check_command(self, name, done)
             self.assertEqual(done.returncode, 2, f"{name}: {done.stderr}")
             self.assertIn(f"{place_of('served')} is in use by another process", done.stderr, name)
-        self.assertEqual(daemon.end(), 0, daemon.errors())
+        self.assertEqual(daemon.end(), 0, daemon.log())
 
 
 if __name__ == "__main__":

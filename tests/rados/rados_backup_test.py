@@ -17,14 +17,15 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from daemon_test import ARMATURE, RadosTestCase, place_of  # noqa: E402
+from cluster_tool import change_cluster, place_of  # noqa: E402
+from daemon_test import ARMATURE, RadosTestCase  # noqa: E402
 
 WAIT_SECONDS = 60
 API_ERROR, USAGE_ERROR, INPUT_ERROR = 1, 2, 5
 
 
 def run(*arguments, daemon=None):
-    endpoint = ["--endpoint", daemon.addresses["grpc"]] if daemon else []
+    endpoint = ["--endpoint", daemon.grpc] if daemon else []
     return subprocess.run([ARMATURE, *endpoint, *arguments, "--output", "json"], capture_output=True, text=True, check=False)
 
 
@@ -39,7 +40,7 @@ class BackupTest(RadosTestCase):
         if is_local:
             options["data_dir"] = self.directory / name
         daemon = self.start(name, "--grpc_listen=127.0.0.1:0", *flags, **options)
-        daemon.wait_until_ready()
+        daemon.wait_until("ready")
         return daemon
 
     def put(self, daemon, key, size=100):
@@ -61,10 +62,10 @@ class BackupTest(RadosTestCase):
     def wait_until(self, holds, daemon):
         deadline = time.monotonic() + WAIT_SECONDS
         while not holds():
-            self.assertLess(time.monotonic(), deadline, daemon.errors())
+            self.assertLess(time.monotonic(), deadline, daemon.log())
 
     def wait_for_log(self, daemon, text):
-        self.wait_until(lambda: text in daemon.errors(), daemon)
+        self.wait_until(lambda: text in daemon.log(), daemon)
 
     def start_slow_backup(self, daemon, place):
         """Begins a backup that takes minutes. Returns the number of its job."""
@@ -87,7 +88,7 @@ class BackupTest(RadosTestCase):
                   "--target-table-name", "then", "--wait", daemon=daemon)
         items = daemon.call("Scan", {"TableName": "then"})["Items"]
         self.assertEqual([item["k"]["S"] for item in items], ["first"])
-        self.assertEqual(daemon.end(), 0, daemon.errors())
+        self.assertEqual(daemon.end(), 0, daemon.log())
 
         self.done("backup", "create", "--data-dir", self.directory / "local", "--to", backups)
         self.done("--yes", "backup", "delete", "--dir", backups, "--id", "2")
@@ -96,10 +97,10 @@ class BackupTest(RadosTestCase):
         self.done("backup", "restore", "--dir", backups, "--id", "3", "--data-dir", place_of("local.copy"))
         copy = self.start_ready("copy")
         self.check_items(copy, ["first"])
-        self.assertEqual(copy.end(), 0, copy.errors())
+        self.assertEqual(copy.end(), 0, copy.log())
         moved = self.start_ready("local.copy", is_local=False)
         self.check_items(moved, ["first", "second"])
-        self.assertEqual(moved.end(), 0, moved.errors())
+        self.assertEqual(moved.end(), 0, moved.log())
 
     def test_a_schedule_and_the_api_back_up_a_database_in_rados(self):
         backups = place_of("api.backups")
@@ -107,7 +108,7 @@ class BackupTest(RadosTestCase):
         daemon = self.start_ready("api", *flags, is_local=False)
         self.create_table(daemon)
         self.put(daemon, "kept")
-        self.wait_until(lambda: daemon.errors().count("backup: created") >= 4, daemon)
+        self.wait_until(lambda: daemon.log().count("backup: created") >= 4, daemon)
         arn = daemon.call("CreateBackup", {"TableName": "rows", "BackupName": "by-hand"})["BackupDetails"]["BackupArn"]
         self.wait_until(
             lambda: daemon.call("DescribeBackup", {"BackupArn": arn})["BackupDescription"]["BackupDetails"]["BackupStatus"]
@@ -130,7 +131,7 @@ class BackupTest(RadosTestCase):
                 return False
 
         self.wait_until(is_deleted, daemon)
-        self.assertEqual(daemon.end(), 0, daemon.errors())
+        self.assertEqual(daemon.end(), 0, daemon.log())
         self.assertLessEqual(len(self.ids(backups)), 3)
         self.done("backup", "verify", "--dir", backups)
 
@@ -147,7 +148,7 @@ class BackupTest(RadosTestCase):
         self.assertIn(backups, asked)
         self.assertIn("in use by another process (client.", self.done("backup", "list", "--dir", backups, code=USAGE_ERROR))
         # The owner itself lists meanwhile, and tells that it is the owner.
-        scraped = urllib.request.urlopen(f"http://{first.addresses['metrics']}/metrics", timeout=30).read().decode()
+        scraped = urllib.request.urlopen(f"http://{first.metrics}/metrics", timeout=30).read().decode()
         self.assertIn(f'\narmature_backup_place_epoch{{place="{backups}"}} ', scraped)
         self.assertIn(f'\narmature_backup_place_lease_left_seconds{{place="{backups}"}} ', scraped)
         self.assertEqual(self.done("backup", "list", daemon=first)["Backups"], [])
@@ -157,8 +158,8 @@ class BackupTest(RadosTestCase):
         # Backups of different databases do not mix.
         mixed = self.done("backup", "create", "--to", backups, daemon=first, code=INPUT_ERROR)
         self.assertIn("holds backups of another database", mixed)
-        self.assertEqual(first.end(), 0, first.errors())
-        self.assertEqual(second.end(), 0, second.errors())
+        self.assertEqual(first.end(), 0, first.log())
+        self.assertEqual(second.end(), 0, second.log())
 
     def test_a_killed_daemon_damages_no_backup(self):
         backups = place_of("killed.backups")
@@ -171,14 +172,14 @@ class BackupTest(RadosTestCase):
                 self.put(daemon, f"before {point}")
                 made = self.done("backup", "create", daemon=daemon)["Id"]
                 self.put(daemon, f"after {point}")
-                self.assertEqual(daemon.end(), 0, daemon.errors())
+                self.assertEqual(daemon.end(), 0, daemon.log())
                 doomed = self.start_ready("killed", flag, environment={"ARMATURE_FAULT_POINT": f"{point}:1"})
                 run("backup", "create", daemon=doomed)
-                self.assertEqual(doomed.process.wait(WAIT_SECONDS), -signal.SIGKILL, doomed.errors())
+                self.assertEqual(doomed.process.wait(WAIT_SECONDS), -signal.SIGKILL, doomed.log())
                 # The lease of the killed one runs out meanwhile.
                 successor = self.start_ready("killed", flag)
                 self.assertGreater(self.done("backup", "create", daemon=successor)["Id"], made)
-                self.assertEqual(successor.end(), 0, successor.errors())
+                self.assertEqual(successor.end(), 0, successor.log())
         self.done("backup", "verify", "--dir", backups)
         self.assertEqual(self.done("store", "fsck", backups)["Problems"], [])
         self.done("backup", "restore", "--dir", backups, "--id", "1", "--data-dir", self.directory / "restored")
@@ -196,10 +197,10 @@ class BackupTest(RadosTestCase):
         self.done("backup", "list", "--dir", backups, code=USAGE_ERROR)
         paused.process.send_signal(signal.SIGCONT)
         self.wait_for_log(paused, "backup: failed")
-        self.assertIn(f"lost the place of the backups {backups}: ", paused.errors())
+        self.assertIn(f"lost the place of the backups {backups}: ", paused.log())
         self.check_items(paused, ["row0", "row59"])
         self.assertEqual(self.done("backup", "create", "--to", backups, daemon=paused)["Id"], 1)
-        self.assertEqual(paused.end(), 0, paused.errors())
+        self.assertEqual(paused.end(), 0, paused.log())
         self.done("backup", "verify", "--dir", backups)
 
     def test_a_daemon_ends_though_the_cluster_of_its_backups_does_not_answer(self):
@@ -208,24 +209,24 @@ class BackupTest(RadosTestCase):
         self.create_table(daemon)
         self.fill(daemon)
         self.start_slow_backup(daemon, backups)
-        self.change_cluster("kill-osd", "0")
-        self.change_cluster("kill-osd", "1")
+        change_cluster("kill-osd", "0")
+        change_cluster("kill-osd", "1")
         try:
             self.check_items(daemon, ["row0", "row59"])
-            self.assertEqual(daemon.end(), 0, daemon.errors())
+            self.assertEqual(daemon.end(), 0, daemon.log())
         finally:
-            self.change_cluster("start-osd", "0")
-            self.change_cluster("start-osd", "1")
+            change_cluster("start-osd", "0")
+            change_cluster("start-osd", "1")
         again = self.start_ready("silent")
         self.check_items(again, ["row0", "row59"])
         self.assertEqual(self.done("backup", "create", "--to", backups, daemon=again)["Id"], 1)
-        self.assertEqual(again.end(), 0, again.errors())
+        self.assertEqual(again.end(), 0, again.log())
 
     def test_places_of_databases_are_refused(self):
         own = place_of("refused")
         refused = self.start("refused", f"--backup_dir={own}")
         self.assertNotEqual(refused.process.wait(WAIT_SECONDS), 0)
-        self.assertIn("must not be the place of the database", refused.errors())
+        self.assertIn("must not be the place of the database", refused.log())
         daemon = self.start_ready("refused", is_local=False)
         asked = self.done("backup", "create", "--to", own, daemon=daemon, code=API_ERROR)
         self.assertIn("must not be the place of the database", asked)
@@ -234,7 +235,7 @@ class BackupTest(RadosTestCase):
                       self.done("backup", "create", "--to", own, daemon=other, code=INPUT_ERROR))
         self.assertIn("is the database of the daemon at", self.done("backup", "list", "--dir", own, code=USAGE_ERROR))
         self.create_table(daemon)
-        self.assertEqual(daemon.end(), 0, daemon.errors())
+        self.assertEqual(daemon.end(), 0, daemon.log())
         self.assertIn("holds a database", self.done("backup", "create", "--to", own, daemon=other, code=INPUT_ERROR))
         # A name that was mistyped leaves nothing behind.
         missing = place_of("refused.missing")
@@ -243,8 +244,8 @@ class BackupTest(RadosTestCase):
         self.done("backup", "create", "--to", missing, daemon=other)
         as_database = self.start("refused.missing")
         self.assertNotEqual(as_database.process.wait(WAIT_SECONDS), 0)
-        self.assertIn("holds backups", as_database.errors())
-        self.assertEqual(other.end(), 0, other.errors())
+        self.assertIn("holds backups", as_database.log())
+        self.assertEqual(other.end(), 0, other.log())
 
 
 if __name__ == "__main__":

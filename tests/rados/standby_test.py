@@ -25,18 +25,18 @@ FEW_RIGHTS = "allow r"
 class StandbyTest(RadosTestCase):
     def start_owner(self, name):
         owner = self.start(name)
-        owner.wait_until_ready()
+        owner.wait_until("ready")
         self.create_table(owner)
         return owner
 
     def start_standby(self, name, *flags, **options):
         standby = self.start(name, "--metrics_listen=127.0.0.1:0", *flags, **options)
-        standby.wait_until_standby()
+        standby.wait_until("standby")
         return standby
 
     def unfit(self, standby):
         """Reasons for which it could not take over, as its metrics have them."""
-        with urllib.request.urlopen(f"http://{standby.standby['metrics']}/metrics", timeout=30) as answer:
+        with urllib.request.urlopen(f"http://{standby.metrics}/metrics", timeout=30) as answer:
             lines = answer.read().decode().splitlines()
         prefix = 'armature_standby_unfit{reason="'
         return {line[len(prefix):].split('"')[0] for line in lines if line.startswith(prefix) and line.endswith(" 1")}
@@ -44,18 +44,18 @@ class StandbyTest(RadosTestCase):
     def wait_until_unfit(self, standby, *reasons):
         deadline = time.monotonic() + WAIT_SECONDS
         while self.unfit(standby) != set(reasons):
-            self.assertLess(time.monotonic(), deadline, f"{self.unfit(standby)}: {standby.errors()}")
-            self.assertIsNone(standby.process.poll(), standby.errors())
+            self.assertLess(time.monotonic(), deadline, f"{self.unfit(standby)}: {standby.log()}")
+            self.assertIsNone(standby.process.poll(), standby.log())
 
     def check_told(self, standby, reason, *texts):
         self.wait_until_unfit(standby, reason)
-        for address in (standby.standby["http"], standby.standby["metrics"]):
+        for address in (standby.http, standby.metrics):
             status, text = page(address, "/readyz")
             self.assertEqual(status, 503)
             for each in ("standby, cannot take over: ", *texts):
                 self.assertIn(each, text)
         for each in (f"reason={reason}", *texts):
-            self.assertIn(each, standby.errors())
+            self.assertIn(each, standby.log())
 
     def set_rights(self, user, rights):
         ceph("auth", "caps", f"client.{user}", "mon", rights, "osd", f"allow rwx pool={POOL}")
@@ -70,11 +70,11 @@ class StandbyTest(RadosTestCase):
         # The look at the files follows all others.
         self.wait_until_logged(standby, "waiting for the lease")
         self.wait_until_unfit(standby)
-        self.assertEqual(page(standby.standby["http"], "/readyz"), (503, "standby\n"))
-        self.assertEqual(owner.end(), 0, owner.errors())
-        standby.wait_until_ready()
-        self.assertNotIn("could not take the database over", standby.errors())
-        self.assertEqual(standby.end(), 0, standby.errors())
+        self.assertEqual(page(standby.http, "/readyz"), (503, "standby\n"))
+        self.assertEqual(owner.end(), 0, owner.log())
+        standby.wait_until("ready")
+        self.assertNotIn("could not take the database over", standby.log())
+        self.assertEqual(standby.end(), 0, standby.log())
 
     def test_the_right_to_block_the_former_owner(self):
         self.make_user("weak", FEW_RIGHTS)
@@ -88,21 +88,21 @@ class StandbyTest(RadosTestCase):
         self.wait_until_unfit(standby, "rights")
         self.set_rights("weak", ALL_RIGHTS)
         owner.end(9)
-        standby.wait_until_ready()
-        self.assertEqual(standby.end(), 0, standby.errors())
+        standby.wait_until("ready")
+        self.assertEqual(standby.end(), 0, standby.log())
 
     def test_an_owner_at_once_looks_as_well(self):
         self.make_user("weak2", FEW_RIGHTS)
         owner = self.start("alone", "--rados_user=weak2")
-        owner.wait_until_ready()
+        owner.wait_until("ready")
         self.wait_until_logged(owner, "client.weak2 may not block")
-        self.assertEqual(owner.end(), 0, owner.errors())
+        self.assertEqual(owner.end(), 0, owner.log())
 
     def test_the_lease(self):
         owner = self.start_owner("lease")
         standby = self.start_standby("lease", f"--lease_seconds={LEASE_SECONDS + 1}")
         self.check_told(standby, "lease", f"the lease is {LEASE_SECONDS + 1}s here and {LEASE_SECONDS}s at the owner")
-        self.assertEqual(owner.end(), 0, owner.errors())
+        self.assertEqual(owner.end(), 0, owner.log())
 
     def test_the_version_of_the_data(self):
         owner = self.start_owner("version")
@@ -129,7 +129,7 @@ class StandbyTest(RadosTestCase):
         self.check_told(standby, "version", "needs a newer version", "wings")
         rados(place, "setxattr", "directory", "needs", "")
         self.wait_until_unfit(standby)
-        self.assertEqual(owner.end(), 0, owner.errors())
+        self.assertEqual(owner.end(), 0, owner.log())
 
     def test_the_cluster(self):
         owner = self.start_owner("cluster")
@@ -141,7 +141,7 @@ class StandbyTest(RadosTestCase):
         finally:
             change_cluster("start-mon")
         self.wait_until_unfit(standby)
-        self.assertEqual(owner.end(), 0, owner.errors())
+        self.assertEqual(owner.end(), 0, owner.log())
 
     @unittest.skipUnless(SHIM, "without the library that moves clocks")
     def test_the_clock(self):
@@ -154,8 +154,8 @@ class StandbyTest(RadosTestCase):
             environment = control.environment(SHIM, [pathlib.Path(directory.name) / "none"])
             standby = self.start_standby("clock", environment=environment)
             self.check_told(standby, "clock", words, "owner's")
-            self.assertEqual(standby.end(), 0, standby.errors())
-        self.assertEqual(owner.end(), 0, owner.errors())
+            self.assertEqual(standby.end(), 0, standby.log())
+        self.assertEqual(owner.end(), 0, owner.log())
 
 
 if __name__ == "__main__":
