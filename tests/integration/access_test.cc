@@ -1,14 +1,15 @@
-// Authorisation of calls over gRPC.
+// Authorisation of calls over gRPC: keys, certificates, the admin service, strangers, and the command line.
 
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
-#include <functional>
 #include <sstream>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "armature/client/table_export.h"
+#include "armature/client/wait.h"
 #include "daemon/auth/secret_hash.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/generic/generic_stub.h"
@@ -41,15 +42,6 @@ class AccessTest : public testing::Test {
     return name.empty() ? status.ToString() : name;
   }
   static std::string ListTables(const Client& client) { return Name(client.ListTables({}).status()); }
-
-  void WaitUntilActive(std::string_view table) const {
-    const auto request = FromJson<api::v1::DescribeTableRequest>(Cat(R"({"TableName": ")", table, R"("})"));
-    while (true) {
-      const auto described = daemon_.client().DescribeTable(request);
-      ASSERT_TRUE(described.ok()) << described.status();
-      if (described->table().table_status() == api::v1::TABLE_STATUS_ACTIVE) return;
-    }
-  }
 
   SecurityFiles files_;
   DaemonProcess daemon_;
@@ -114,104 +106,11 @@ TEST_F(AccessTest, AHashedSecretServesAsWell) {
   EXPECT_EQ(ListTables(ClientWithKey("AKHASHED", "a secret of hush")), "UnrecognizedClientException");
 }
 
-// A reader of `orders` gets AccessDeniedException for every operation that its policy does not allow.
-TEST_F(AccessTest, APolicyDeniesWhatItDoesNotAllow) {
-  const auto request = FromJson<api::v1::CreateTableRequest>(kOrders);
-  ASSERT_TRUE(daemon_.client().CreateTable(request).ok());
-  auto secrets = request;
-  secrets.set_table_name("secrets");
-  ASSERT_TRUE(daemon_.client().CreateTable(secrets).ok());
-  WaitUntilActive("orders");
-  WaitUntilActive("secrets");
-
-  const struct {
-    std::string_view operation;
-    std::function<absl::Status(const Client&, std::string_view table)> call;
-    bool allowed;
-  } kOperations[] = {
-      {"dynamodb:GetItem",
-       [](const Client& c, std::string_view table) {
-         return c
-             .GetItem(FromJson<api::v1::GetItemRequest>(
-                 Cat(R"({"TableName": ")", table, R"(", "Key": {"id": {"S": "a"}}})")))
-             .status();
-       },
-       true},
-      {"dynamodb:Query",
-       [](const Client& c, std::string_view table) {
-         return c
-             .Query(FromJson<api::v1::QueryRequest>(Cat(
-                 R"({"TableName": ")", table, R"(", "KeyConditionExpression": "id = :i", "ExpressionAttributeValues":)",
-                 R"( {":i": {"S": "a"}}})")))
-             .status();
-       },
-       true},
-      {"dynamodb:Scan",
-       [](const Client& c, std::string_view table) {
-         return c.Scan(FromJson<api::v1::ScanRequest>(Cat(R"({"TableName": ")", table, R"("})"))).status();
-       },
-       true},
-      {"dynamodb:DescribeTable",
-       [](const Client& c, std::string_view table) {
-         return c.DescribeTable(FromJson<api::v1::DescribeTableRequest>(Cat(R"({"TableName": ")", table, R"("})")))
-             .status();
-       },
-       true},
-      {"dynamodb:PutItem",
-       [](const Client& c, std::string_view table) {
-         return c
-             .PutItem(FromJson<api::v1::PutItemRequest>(
-                 Cat(R"({"TableName": ")", table, R"(", "Item": {"id": {"S": "a"}}})")))
-             .status();
-       },
-       false},
-      {"dynamodb:UpdateItem",
-       [](const Client& c, std::string_view table) {
-         return c
-             .UpdateItem(FromJson<api::v1::UpdateItemRequest>(
-                 Cat(R"({"TableName": ")", table, R"(", "Key": {"id": {"S": "a"}}})")))
-             .status();
-       },
-       false},
-      {"dynamodb:DeleteItem",
-       [](const Client& c, std::string_view table) {
-         return c
-             .DeleteItem(FromJson<api::v1::DeleteItemRequest>(
-                 Cat(R"({"TableName": ")", table, R"(", "Key": {"id": {"S": "a"}}})")))
-             .status();
-       },
-       false},
-      {"dynamodb:CreateTable",
-       [](const Client& c, std::string_view table) {
-         auto create = FromJson<api::v1::CreateTableRequest>(kOrders);
-         create.set_table_name(std::string(table));
-         return c.CreateTable(create).status();
-       },
-       false},
-      {"dynamodb:DeleteTable",
-       [](const Client& c, std::string_view table) {
-         return c.DeleteTable(FromJson<api::v1::DeleteTableRequest>(Cat(R"({"TableName": ")", table, R"("})")))
-             .status();
-       },
-       false},
-  };
+// access_cases_test.cc has the operations of the API.
+TEST_F(AccessTest, APolicyDoesNotReachTheAdminService) {
+  ASSERT_TRUE(daemon_.client().CreateTable(FromJson<api::v1::CreateTableRequest>(kOrders)).ok());
+  ASSERT_TRUE(client::WaitForTable(daemon_.client(), "orders", absl::Now() + absl::Seconds(30)).ok());
   const Client reader = ClientWithKey("AKREADER");
-  for (const auto& [operation, call, allowed] : kOperations) {
-    for (const std::string_view table : {"orders", "secrets"}) {
-      const absl::Status status = call(reader, table);
-      if (allowed && table == "orders") {
-        EXPECT_TRUE(status.ok()) << operation << " " << status;
-        continue;
-      }
-      EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << operation << table;
-      EXPECT_THAT(status, IsRefused("AccessDeniedException",
-                                    Cat("User: AKREADER is not authorized to perform: ", operation,
-                                        " on resource: arn:aws:dynamodb:local:000000000000:table/", table)));
-    }
-  }
-  EXPECT_THAT(reader.ListTables({}).status(),
-              IsRefused("AccessDeniedException",
-                        "User: AKREADER is not authorized to perform: dynamodb:ListTables on resource: *"));
   EXPECT_EQ(Name(reader.GetServerInfo({}).status()), "AccessDeniedException");
   EXPECT_EQ(Name(reader.ListIndexStatus({}).status()), "AccessDeniedException");
   EXPECT_EQ(Name(reader.Echo({}).status()), "AccessDeniedException");
@@ -222,102 +121,6 @@ TEST_F(AccessTest, APolicyDeniesWhatItDoesNotAllow) {
   EXPECT_EQ(Name(daemon_.client().ExportTable(orders).status()), "OK");
   EXPECT_EQ(Name(daemon_.client().GetServerInfo({}).status()), "OK");
   EXPECT_EQ(Name(daemon_.client().Echo({}).status()), "OK");
-}
-
-TEST_F(AccessTest, EachMemberOfABatchOrATransactionIsAskedFor) {
-  const auto request = FromJson<api::v1::CreateTableRequest>(kOrders);
-  ASSERT_TRUE(daemon_.client().CreateTable(request).ok());
-  WaitUntilActive("orders");
-  const Client reader = ClientWithKey("AKREADER");
-  const auto denied = [](std::string_view operation, std::string_view resource) {
-    return IsRefused("AccessDeniedException",
-                     Cat("User: AKREADER is not authorized to perform: dynamodb:", operation, " on resource: ",
-                         resource == "*" ? "" : "arn:aws:dynamodb:local:000000000000:table/", resource));
-  };
-  api::v1::TransactGetItemsRequest reads;
-  const auto add_read = [&reads](std::string_view table) {
-    api::v1::Get* const get = reads.add_transact_items()->mutable_get();
-    get->set_table_name(std::string(table));
-    (*get->mutable_key()->mutable_attributes())["id"] = client::S("a");
-  };
-  add_read("orders");
-  EXPECT_EQ(Name(reader.TransactGetItems(reads).status()), "OK");
-  add_read("secrets");
-  EXPECT_THAT(reader.TransactGetItems(reads).status(), denied("GetItem", "secrets"));
-
-  api::v1::TransactWriteItemsRequest writes;
-  writes.add_transact_items()->mutable_condition_check()->set_table_name("orders");
-  EXPECT_THAT(reader.TransactWriteItems(writes).status(), denied("ConditionCheckItem", "orders"));
-  writes.mutable_transact_items(0)->mutable_delete_()->set_table_name("orders");
-  EXPECT_THAT(reader.TransactWriteItems(writes).status(), denied("DeleteItem", "orders"));
-  EXPECT_THAT(reader.TransactWriteItems({}).status(), denied("TransactWriteItems", "*"));
-
-  api::v1::BatchGetItemRequest keys;
-  (*keys.mutable_request_items())["orders"].add_keys();
-  EXPECT_THAT(reader.BatchGetItem(keys).status(), denied("BatchGetItem", "orders"));
-  api::v1::BatchWriteItemRequest batch;
-  (*batch.mutable_request_items())["orders"].add_requests();
-  EXPECT_THAT(reader.BatchWriteItem(batch).status(), denied("BatchWriteItem", "orders"));
-}
-
-// The key may run the operation on one table only, and names both. It succeeds with that table alone, which shows that
-// the request is valid and was denied for the other table.
-TEST_F(AccessTest, TheForbiddenMemberMayComeFirstOrLast) {
-  ASSERT_TRUE(daemon_.client().CreateTable(FromJson<api::v1::CreateTableRequest>(kOrders)).ok());
-  WaitUntilActive("orders");
-  const Client groups = ClientWithKey("AKGROUPS");
-  const auto is_denied = [](std::string_view operation) {
-    return IsRefused("AccessDeniedException", Cat("User: AKGROUPS is not authorized to perform: dynamodb:", operation,
-                                                  " on resource: arn:aws:dynamodb:local:000000000000:table/secrets"));
-  };
-  for (const bool forbidden_first : {false, true}) {
-    const std::vector<std::string> tables =
-        forbidden_first ? std::vector<std::string>{"secrets", "orders"} : std::vector<std::string>{"orders", "secrets"};
-    api::v1::TransactWriteItemsRequest writes;
-    for (const std::string& table : tables) {
-      auto* put = writes.add_transact_items()->mutable_put();
-      put->set_table_name(table);
-      *put->mutable_item() = client::ItemBuilder().Set("id", client::S("in " + table)).Build();
-    }
-    EXPECT_THAT(groups.TransactWriteItems(writes).status(), is_denied("PutItem"));
-    writes.mutable_transact_items(forbidden_first ? 0 : 1)->mutable_put()->set_table_name("orders");
-    EXPECT_EQ(Name(groups.TransactWriteItems(writes).status()), "OK");
-  }
-  api::v1::BatchGetItemRequest keys;
-  api::v1::BatchWriteItemRequest batch;
-  const client::Item item = client::ItemBuilder().Set("id", client::S("a")).Build();
-  for (const std::string table : {"orders", "secrets"}) {
-    *(*keys.mutable_request_items())[table].add_keys() = item;
-    *(*batch.mutable_request_items())[table].add_requests()->mutable_put_request()->mutable_item() = item;
-  }
-  EXPECT_THAT(groups.BatchGetItem(keys).status(), is_denied("BatchGetItem"));
-  EXPECT_THAT(groups.BatchWriteItem(batch).status(), is_denied("BatchWriteItem"));
-  keys.mutable_request_items()->erase("secrets");
-  batch.mutable_request_items()->erase("secrets");
-  EXPECT_EQ(Name(groups.BatchGetItem(keys).status()), "OK");
-  EXPECT_EQ(Name(groups.BatchWriteItem(batch).status()), "OK");
-}
-
-// A restore reads the content of the backup.
-TEST_F(AccessTest, RestoringIsAskedForOnTheTableOfTheBackupAndOnTheNewOne) {
-  const Client restorer = ClientWithKey("AKRESTORER");
-  const auto restore = [&restorer](std::string_view backup_of, std::string_view target) {
-    api::v1::RestoreTableFromBackupRequest request;
-    request.set_backup_arn(
-        Cat("arn:aws:dynamodb:local:000000000000:table/", backup_of, "/backup/01489602797149-73d8d5bc"));
-    request.set_target_table_name(std::string(target));
-    return restorer.RestoreTableFromBackup(request).status();
-  };
-  const auto is_denied = [](std::string_view table) {
-    return IsRefused("AccessDeniedException",
-                     Cat("User: AKRESTORER is not authorized to perform: dynamodb:RestoreTableFromBackup on resource: "
-                         "arn:aws:dynamodb:local:000000000000:table/",
-                         table));
-  };
-  EXPECT_THAT(restore("secrets", "orders2"), is_denied("secrets"));
-  EXPECT_THAT(restore("orders", "secrets2"), is_denied("secrets2"));
-  EXPECT_NE(Name(restore("orders", "orders2")), "AccessDeniedException") << "there is no such backup, but it may";
-  EXPECT_NE(Name(restore("orders", "orders2")), "OK");
 }
 
 // The codes of calls with an empty message. They run concurrently, because refusals are delayed after some failures.

@@ -10,8 +10,7 @@
 #include "armature/client/wait.h"
 #include "storage/base/strings.h"
 #include "tests/support/daemon_test.h"
-#include "tests/support/https_exchange.h"
-#include "tests/support/request_signer.h"
+#include "tests/support/operation_client.h"
 #include "tests/support/security_files.h"
 
 namespace armature::test::tenants_test {
@@ -44,33 +43,33 @@ struct TenantFiles : SecurityFiles {
   TenantFiles() { Write("credentials.json", absl::StrReplaceAll(Av(kCredentials), {{"SECRET", kRootSecret}})); }
 };
 
-class TenantsTest : public testing::Test {
+class TenantsTest : public testing::TestWithParam<Protocol> {
  protected:
   void SetUp() override {
     const auto created = daemon_.client().CreateTable(FromJson<api::v1::CreateTableRequest>(std::string(kTable)));
     ASSERT_TRUE(created.ok()) << created.status();
     ASSERT_TRUE(client::WaitForTable(daemon_.client(), "shared", absl::Now() + absl::Seconds(30)).ok());
     for (const std::string_view tenant : {"red", "blue", "blue#2"}) {
-      EXPECT_EQ(Http("AKROOT", "PutItem",
-                     Cat(R"({"TableName": "shared", "Item": {"tenant": {"S": ")", tenant,
-                         R"("}, "id": {"S": "1"}, "v": {"S": "of )", tenant, R"("}}})")),
-                "OK {}");
+      EXPECT_THAT(Call("AKROOT", "PutItem",
+                       Cat(R"({"TableName": "shared", "Item": {"tenant": {"S": ")", tenant,
+                           R"("}, "id": {"S": "1"}, "v": {"S": "of )", tenant, R"("}}})")),
+                  testing::StartsWith("OK"));
     }
   }
 
   // "OK {...}", or the name of the exception.
-  std::string Http(std::string_view key_id, std::string_view operation, std::string_view body) const {
-    daemon::HttpRequest request = JsonRequest(std::string(operation), std::string(body));
-    Signer{.key_id = std::string(key_id), .secret = SecurityFiles::kRootSecret}.Sign(absl::Now(), &request);
-    const RawResponse answer = HttpsExchange(daemon_.http_address(), files_.Path("ca.pem"), request).Read();
-    if (answer.status == 200) return Cat("OK ", answer.body);
-    const size_t begin = answer.body.find('#') + 1;
-    return answer.body.substr(begin, answer.body.find('"', begin) - begin);
+  std::string Call(std::string_view key_id, std::string_view operation, std::string_view body) const {
+    const Outcome outcome = operations_.Call(key_id, operation, body);
+    return outcome.is_ok ? Cat("OK ", outcome.body) : outcome.exception;
   }
 
   TenantFiles files_;
   DaemonProcess daemon_{files_.Flags(), files_.WithKey("AKROOT")};
+  OperationClient operations_{GetParam(), daemon_, files_};
 };
+
+INSTANTIATE_TEST_SUITE_P(Over, TenantsTest, testing::Values(Protocol::kGrpc, Protocol::kHttp),
+                         [](const auto& each) { return ToString(each.param); });
 
 struct Request {
   std::string_view operation;
@@ -109,7 +108,7 @@ std::string BodyOf(const Request& request, std::string_view own, std::string_vie
   return body;
 }
 
-TEST_F(TenantsTest, EachReachesItsOwnPartitionsByEveryOperation) {
+TEST_P(TenantsTest, EachReachesItsOwnPartitionsByEveryOperation) {
   const struct {
     std::string_view key_id;
     std::string_view own;
@@ -120,21 +119,21 @@ TEST_F(TenantsTest, EachReachesItsOwnPartitionsByEveryOperation) {
       SCOPED_TRACE(Cat(tenant.key_id, " ", request.operation, " ", request.body));
       // One key twice is refused, in whatever operation.
       if (request.body.find("OWN") == std::string_view::npos) {
-        EXPECT_THAT(Http(tenant.key_id, request.operation, BodyOf(request, tenant.own, tenant.own)),
+        EXPECT_THAT(Call(tenant.key_id, request.operation, BodyOf(request, tenant.own, tenant.own)),
                     testing::StartsWith("OK"));
       }
-      EXPECT_EQ(Http(tenant.key_id, request.operation, BodyOf(request, tenant.own, tenant.another)),
+      EXPECT_EQ(Call(tenant.key_id, request.operation, BodyOf(request, tenant.own, tenant.another)),
                 "AccessDeniedException");
     }
   }
   EXPECT_THAT(
-      Http("AKBLUE", "GetItem", R"({"TableName": "shared", "Key": {"tenant": {"S": "blue#2"}, "id": {"S": "1"}}})"),
+      Call("AKBLUE", "GetItem", R"({"TableName": "shared", "Key": {"tenant": {"S": "blue#2"}, "id": {"S": "1"}}})"),
       HasSubstr("of blue#2"));
-  EXPECT_EQ(Http("AKRED", "GetItem", R"({"TableName": "shared", "Key": {"tenant": {"S": "red#2"}, "id": {"S": "1"}}})"),
+  EXPECT_EQ(Call("AKRED", "GetItem", R"({"TableName": "shared", "Key": {"tenant": {"S": "red#2"}, "id": {"S": "1"}}})"),
             "AccessDeniedException");
 }
 
-TEST_F(TenantsTest, NoWayAroundTheLeadingKey) {
+TEST_P(TenantsTest, NoWayAroundTheLeadingKey) {
   constexpr Request kRequests[] = {
       {"Scan", R"({"TableName": "shared"})"},
       {"Scan",
@@ -160,14 +159,14 @@ TEST_F(TenantsTest, NoWayAroundTheLeadingKey) {
       {"ExecuteStatement", R"({"Statement": "UPDATE shared SET audit = 'x' WHERE tenant = 'red' AND id = '1'"})"},
   };
   for (const Request& request : kRequests) {
-    EXPECT_EQ(Http("AKRED", request.operation, request.body), "AccessDeniedException")
+    EXPECT_EQ(Call("AKRED", request.operation, request.body), "AccessDeniedException")
         << request.operation << " " << request.body;
   }
 }
 
-TEST_F(TenantsTest, AStatementOfABatchIsRefusedByItself) {
+TEST_P(TenantsTest, AStatementOfABatchIsRefusedByItself) {
   const std::string answer =
-      Http("AKRED", "BatchExecuteStatement",
+      Call("AKRED", "BatchExecuteStatement",
            R"({"Statements": [{"Statement": "SELECT v FROM shared WHERE tenant = 'red' AND id = '1'"},
                                                      {"Statement": "SELECT v FROM shared WHERE tenant = 'blue' AND id = '1'"}]})");
   EXPECT_THAT(answer, HasSubstr("of red"));
@@ -186,20 +185,23 @@ class ResourcePolicyTest : public TenantsTest {
     const std::string document = absl::StrReplaceAll(
         Av(Cat(R"({"Version": "2012-10-17", "Statement": [)", statements, "]}")), {{"$T", Av(kArn)}});
     const std::string quoted = absl::StrReplaceAll(Av(document), {{"\"", "\\\""}, {"\n", " "}});
-    return Http(key_id, "PutResourcePolicy",
+    return Call(key_id, "PutResourcePolicy",
                 Cat(R"({"ResourceArn": ")", arn, R"(", "Policy": ")", quoted, "\"", more, "}"));
   }
   std::string Get(std::string_view key_id, std::string_view tenant) const {
-    return Http(key_id, "GetItem",
+    return Call(key_id, "GetItem",
                 Cat(R"({"TableName": "shared", "Key": {"tenant": {"S": ")", tenant, R"("}, "id": {"S": "1"}}})"));
   }
   std::string QueryIndex(std::string_view key_id) const {
-    return Http(key_id, "Query", R"({"TableName": "shared", "IndexName": "by_id", "KeyConditionExpression": "id = :i",
+    return Call(key_id, "Query", R"({"TableName": "shared", "IndexName": "by_id", "KeyConditionExpression": "id = :i",
                                      "ExpressionAttributeValues": {":i": {"S": "1"}}})");
   }
 };
 
-TEST_F(ResourcePolicyTest, PermitsWhatTheCredentialsDoNot) {
+INSTANTIATE_TEST_SUITE_P(Over, ResourcePolicyTest, testing::Values(Protocol::kGrpc, Protocol::kHttp),
+                         [](const auto& each) { return ToString(each.param); });
+
+TEST_P(ResourcePolicyTest, PermitsWhatTheCredentialsDoNot) {
   EXPECT_EQ(Get("AKGUEST", "red"), "AccessDeniedException");
   EXPECT_THAT(
       Put("AKROOT",
@@ -210,8 +212,8 @@ TEST_F(ResourcePolicyTest, PermitsWhatTheCredentialsDoNot) {
   EXPECT_EQ(Get("AKGUEST", "blue"), "AccessDeniedException");
   EXPECT_EQ(Get("AKBLUE", "red"), "AccessDeniedException") << "another principal";
   EXPECT_EQ(QueryIndex("AKGUEST"), "AccessDeniedException");
-  EXPECT_EQ(Http("AKGUEST", "Scan", R"({"TableName": "shared"})"), "AccessDeniedException");
-  EXPECT_EQ(Http("AKGUEST", "ListTables", "{}"), "AccessDeniedException");
+  EXPECT_EQ(Call("AKGUEST", "Scan", R"({"TableName": "shared"})"), "AccessDeniedException");
+  EXPECT_EQ(Call("AKGUEST", "ListTables", "{}"), "AccessDeniedException");
   EXPECT_THAT(
       Put("AKROOT", R"({"Effect": "Allow", "Principal": "*", "Action": "dynamodb:*", "Resource": "$T/index/*"})"),
       testing::StartsWith("OK"));
@@ -219,7 +221,7 @@ TEST_F(ResourcePolicyTest, PermitsWhatTheCredentialsDoNot) {
   EXPECT_EQ(Get("AKGUEST", "red"), "AccessDeniedException") << "the policy was replaced";
 }
 
-TEST_F(ResourcePolicyTest, DeniesWhatTheCredentialsPermit) {
+TEST_P(ResourcePolicyTest, DeniesWhatTheCredentialsPermit) {
   EXPECT_THAT(
       Put("AKOWNER", R"({"Effect": "Deny", "Principal": {"AWS": ["AKRED", "AKOWNER"]}, "Action": "dynamodb:GetItem",
       "Resource": "*"}, {"Effect": "Allow", "Principal": "*", "Action": "dynamodb:GetItem", "Resource": "*"})"),
@@ -227,67 +229,53 @@ TEST_F(ResourcePolicyTest, DeniesWhatTheCredentialsPermit) {
   EXPECT_EQ(Get("AKRED", "red"), "AccessDeniedException");
   EXPECT_EQ(Get("AKOWNER", "blue"), "AccessDeniedException");
   EXPECT_THAT(Get("AKBLUE", "blue"), HasSubstr("of blue"));
-  EXPECT_EQ(Http("AKRED", "TransactGetItems", R"({"TransactItems": [{"Get": {"TableName": "shared",
+  EXPECT_EQ(Call("AKRED", "TransactGetItems", R"({"TransactItems": [{"Get": {"TableName": "shared",
       "Key": {"tenant": {"S": "red"}, "id": {"S": "1"}}}}]})"),
             "AccessDeniedException");
   // The denial of the credentials file overrides the policy's permission.
-  EXPECT_EQ(Http("AKRED", "PutItem",
+  EXPECT_EQ(Call("AKRED", "PutItem",
                  R"({"TableName": "shared", "Item": {"tenant": {"S": "red"}, "id": {"S": "2"}, "audit": {"S": "x"}}})"),
             "AccessDeniedException");
   daemon_.Restart();
   EXPECT_EQ(Get("AKOWNER", "blue"), "AccessDeniedException") << "a policy is durable";
-  EXPECT_THAT(Http("AKOWNER", "DeleteResourcePolicy", Cat(R"({"ResourceArn": ")", kArn, R"("})")),
+  EXPECT_THAT(Call("AKOWNER", "DeleteResourcePolicy", Cat(R"({"ResourceArn": ")", kArn, R"("})")),
               testing::StartsWith("OK"));
   EXPECT_THAT(Get("AKOWNER", "blue"), HasSubstr("of blue"));
 }
 
-TEST_F(ResourcePolicyTest, ACallerMustConfirmToLockItselfOut) {
+TEST_P(ResourcePolicyTest, ACallerMustConfirmToLockItselfOut) {
   constexpr std::string_view kNobody = R"({"Effect": "Deny", "Principal": "*", "Action": "*", "Resource": "*"})";
   EXPECT_EQ(Put("AKOWNER", kNobody), "ValidationException");
   EXPECT_THAT(Get("AKOWNER", "blue"), HasSubstr("of blue"));
   EXPECT_THAT(Put("AKOWNER", kNobody, R"(, "ConfirmRemoveSelfResourceAccess": true)"), testing::StartsWith("OK"));
   for (const std::string_view operation : {"GetResourcePolicy", "DeleteResourcePolicy"}) {
     const std::string body = Cat(R"({"ResourceArn": ")", kArn, R"("})");
-    EXPECT_EQ(Http("AKOWNER", operation, body), "AccessDeniedException");
-    EXPECT_THAT(Http("AKROOT", operation, body), testing::StartsWith("OK")) << "a key with admin can remove it";
+    EXPECT_EQ(Call("AKOWNER", operation, body), "AccessDeniedException");
+    EXPECT_THAT(Call("AKROOT", operation, body), testing::StartsWith("OK")) << "a key with admin can remove it";
   }
   EXPECT_THAT(Get("AKOWNER", "blue"), HasSubstr("of blue"));
   EXPECT_THAT(Put("AKROOT", kNobody), testing::StartsWith("OK")) << "no confirmation is needed";
   EXPECT_EQ(Get("AKROOT", "blue"), "AccessDeniedException");
 }
 
-TEST_F(ResourcePolicyTest, NeedsARightOfItsOwn) {
+TEST_P(ResourcePolicyTest, NeedsARightOfItsOwn) {
   const std::string body = Cat(R"({"ResourceArn": ")", kArn, R"("})");
   EXPECT_EQ(Put("AKGUEST", R"({"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"})"),
             "AccessDeniedException");
   EXPECT_EQ(Put("AKRED", R"({"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"})"),
             "AccessDeniedException");
-  EXPECT_EQ(Http("AKGUEST", "GetResourcePolicy", body), "AccessDeniedException");
-  EXPECT_EQ(Http("AKGUEST", "DeleteResourcePolicy", body), "AccessDeniedException");
+  EXPECT_EQ(Call("AKGUEST", "GetResourcePolicy", body), "AccessDeniedException");
+  EXPECT_EQ(Call("AKGUEST", "DeleteResourcePolicy", body), "AccessDeniedException");
   // A permission for everything does not reach the admin service.
   EXPECT_THAT(Put("AKROOT", R"({"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"})"),
               testing::StartsWith("OK"));
-  EXPECT_THAT(Http("AKGUEST", "GetResourcePolicy", body), testing::StartsWith("OK"));
+  EXPECT_THAT(Call("AKGUEST", "GetResourcePolicy", body), testing::StartsWith("OK"));
   const client::Client guest = daemon_.ConnectWith(files_.WithKey("AKGUEST"));
   EXPECT_TRUE(guest.Scan(FromJson<api::v1::ScanRequest>(R"({"TableName": "shared"})")).ok());
   EXPECT_EQ(
       client::ErrorName(
           guest.ListIndexStatus(FromJson<admin::v1::ListIndexStatusRequest>(R"({"TableName": "shared"})")).status()),
       "AccessDeniedException");
-}
-
-TEST_F(TenantsTest, TheSameOverGrpc) {
-  const client::Client red = daemon_.ConnectWith(files_.WithKey("AKRED"));
-  const auto get = [&red](std::string_view tenant) {
-    return red.GetItem(FromJson<api::v1::GetItemRequest>(
-        Cat(R"({"TableName": "shared", "Key": {"tenant": {"S": ")", tenant, R"("}, "id": {"S": "1"}}})")));
-  };
-  const auto own = get("red");
-  ASSERT_TRUE(own.ok()) << own.status();
-  EXPECT_EQ(own->item().attributes().at("v").s(), "of red");
-  EXPECT_EQ(client::ErrorName(get("blue").status()), "AccessDeniedException");
-  EXPECT_EQ(client::ErrorName(red.Scan(FromJson<api::v1::ScanRequest>(R"({"TableName": "shared"})")).status()),
-            "AccessDeniedException");
 }
 
 }  // namespace armature::test::tenants_test
