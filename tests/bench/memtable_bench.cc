@@ -28,7 +28,6 @@
 #include "rocksdb/write_batch.h"
 #include "storage/store/memtable/collapsing_memtable.h"
 #include "storage/store/memtable/read_horizon.h"
-#include "storage/store/memtable/upcoming_rows.h"
 #include "storage/store/options.h"
 #include "storage/store/rocks_options.h"
 
@@ -78,9 +77,7 @@ struct Cost {
   double get = 0;
 };
 
-// `look_ahead`: the memtable knows the rows of each batch, as in the daemon.
-Cost Measure(const std::vector<std::string>& keys, std::shared_ptr<rocksdb::MemTableRepFactory> memtables,
-             bool look_ahead) {
+Cost Measure(const std::vector<std::string>& keys, std::shared_ptr<rocksdb::MemTableRepFactory> memtables) {
   const std::string directory = absl::GetFlag(FLAGS_directory);
   const store::DatabaseOptions settings;
   rocksdb::Options options(store::MakeDbOptions(settings),
@@ -99,12 +96,7 @@ Cost Measure(const std::vector<std::string>& keys, std::shared_ptr<rocksdb::MemT
   double start = CpuUs();
   for (size_t first = 0; first < keys.size(); first += batch_rows) {
     rocksdb::WriteBatch batch;
-    std::vector<store::UpcomingRows::Row> rows;
-    for (size_t i = first; i < std::min(first + batch_rows, keys.size()); ++i) {
-      Check(batch.Put(keys[i], value));
-      rows.push_back({keys[i], nullptr});
-    }
-    const store::UpcomingRows upcoming(look_ahead ? std::move(rows) : std::vector<store::UpcomingRows::Row>());
+    for (size_t i = first; i < std::min(first + batch_rows, keys.size()); ++i) Check(batch.Put(keys[i], value));
     Check(db->Write(write, &batch));
   }
   cost.put = (CpuUs() - start) / static_cast<double>(keys.size());
@@ -146,26 +138,21 @@ int Main() {
       {"one, in order", [](uint32_t row) { return Key(7, row); }},
       {"one, out of order", [&](uint32_t row) { return Key(7, scattered(row)); }},
   };
-  std::printf("%-20s %12s %12s %12s %12s %12s\n", "us/row", "put RocksDB", "put alone", "put ours", "get RocksDB",
-              "get ours");
+  std::printf("%-20s %12s %12s %12s %12s\n", "us/row", "put RocksDB", "put ours", "get RocksDB", "get ours");
   for (const Shape& shape : shapes) {
     const std::vector<std::string> keys = Keys(shape);
     std::vector<Cost> theirs;
-    std::vector<Cost> alone;
     std::vector<Cost> ours;
     for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
-      theirs.push_back(Measure(keys, nullptr, /*look_ahead=*/false));
+      theirs.push_back(Measure(keys, nullptr));
       std::filesystem::remove_all(directory);
       const store::ReadHorizon horizon;
-      for (std::vector<Cost>* const costs : {&alone, &ours}) {
-        costs->push_back(Measure(keys, store::MakeCollapsingMemtableFactory(&horizon), costs == &ours));
-        std::filesystem::remove_all(directory);
-      }
+      ours.push_back(Measure(keys, store::MakeCollapsingMemtableFactory(&horizon)));
+      std::filesystem::remove_all(directory);
     }
     const Cost their = Median(theirs);
     const Cost our = Median(ours);
-    std::printf("%-20s %12.2f %12.2f %12.2f %12.2f %12.2f\n", shape.name, their.put, Median(alone).put, our.put,
-                their.get, our.get);
+    std::printf("%-20s %12.2f %12.2f %12.2f %12.2f\n", shape.name, their.put, our.put, their.get, our.get);
   }
   return 0;
 }

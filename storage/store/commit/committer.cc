@@ -159,7 +159,6 @@ class Committer::BatchBuilder {
   rocksdb::WriteBatch* batch() { return &batch_; }
   const std::vector<TableId>& tables() const { return tables_; }
   const IndexRows& index_rows() const { return index_rows_; }
-  std::vector<UpcomingRows::Row> upcoming() const { return rows_.Upcoming(); }
 
  private:
   using CounterPlace = std::pair<ColumnFamily*, std::string>;
@@ -461,11 +460,7 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
   builder.Finish();
   ARM_FAULT_POINT("committer.before_write");
   const int64_t start_ns = MonotonicNs();
-  absl::Status status;
-  {
-    const UpcomingRows upcoming(builder.upcoming());
-    status = db_->Write(builder.batch(), syncs, "commit");
-  }
+  const absl::Status status = db_->Write(builder.batch(), syncs, "commit");
   write_times_.Add(MonotonicNs() - start_ns);
   ARM_FAULT_POINT("committer.after_write");
   if (!status.ok()) {

@@ -9,7 +9,6 @@
 #include "rocksdb/write_batch.h"
 #include "storage/store/commit/write_unit.h"
 #include "storage/store/keyspace.h"
-#include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
 
@@ -66,22 +65,6 @@ void SortedRows::AddTo(rocksdb::WriteBatch* batch) {
       batch->Delete(handle, ToSlice(row.key));
     }
   }
-}
-
-std::vector<UpcomingRows::Row> SortedRows::Upcoming() const {
-  std::vector<UpcomingRows::Row> upcoming;
-  upcoming.reserve(rows_.size());
-  const ColumnFamily* family = nullptr;
-  bool is_asked = false;
-  for (const Row& row : rows_) {
-    if (row.family != family) {
-      family = row.family;
-      // Other families have memtables of RocksDB's kind. Without a handle there was nothing to delete.
-      is_asked = family->handle() != nullptr && IsOverwrittenFamilyName(family->name());
-    }
-    if (is_asked) upcoming.push_back({row.key, family});
-  }
-  return upcoming;
 }
 
 }  // namespace armature::store

@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/store/memtable/upcoming_rows.h"
-
 namespace rocksdb {
 class ColumnFamilyHandle;
 class WriteBatch;
@@ -35,8 +33,6 @@ class SortedRows {
   void Delete(const Keyspace& keyspace, std::string_view key);
   // Adds all rows to `batch`. Call it once.
   void AddTo(rocksdb::WriteBatch* batch);
-  // The rows that memtables look for ahead, in the order in which they were added to the batch.
-  std::vector<UpcomingRows::Row> Upcoming() const;
 
  private:
   struct Row {

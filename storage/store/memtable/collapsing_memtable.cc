@@ -13,14 +13,12 @@
 #include <new>
 #include <optional>
 #include <random>
-#include <span>
 #include <string_view>
 #include <utility>
 
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
 #include "storage/store/memtable/read_horizon.h"
-#include "storage/store/memtable/upcoming_rows.h"
 
 namespace armature::store {
 namespace {
@@ -42,8 +40,6 @@ constexpr size_t kFingersMax = size_t{1} << 20;
 // Number of fingers that a search looks at, and of nodes that it passes from there, before it begins at the head.
 constexpr size_t kFingersTried = 8;
 constexpr int kFingerStepsMax = 8;
-// Number of nodes that a search ahead looks at: it prepares the search for the place, and need not find it.
-constexpr int kAheadStepsMax = 32;
 
 // An internal key of RocksDB: user key, then sequence number and type as 64 bits.
 constexpr size_t kTrailerBytes = 8;
@@ -127,14 +123,6 @@ class Fingers {
     std::memcpy(&front, user_key.data(), std::min(sizeof front, user_key.size()));
     return static_cast<size_t>((uint64_t{__builtin_bswap32(front)} * count_) >> 32);
   }
-  void PrefetchSlot(std::string_view user_key) const { __builtin_prefetch(slots() + RangeOf(user_key)); }
-  // The finger of the key's range, and the one in front of it.
-  void PrefetchNodes(std::string_view user_key) const {
-    const size_t range = RangeOf(user_key);
-    for (size_t back = 0; back <= std::min<size_t>(range, 1); ++back) {
-      if (const Node* const finger = Get(range - back); finger != nullptr) __builtin_prefetch(finger);
-    }
-  }
   Node* Get(size_t range) const { return slots()[range].load(std::memory_order_acquire); }
   void Set(size_t range, Node* node) { slots()[range].store(node, std::memory_order_release); }
 
@@ -210,8 +198,6 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
   Node* First() const { return head_->Next(0); }
 
  private:
-  class SearchAhead;
-
   // The neighbours of a key.
   struct Place {
     Node* before;
@@ -226,8 +212,6 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
   Place Find(const VersionKey& key, int height, Node** before) const;
   // Begins at `at`, which is before the key. Nullopt after `steps_max` nodes.
   std::optional<Place> FindFrom(Node* at, int levels, const VersionKey& key, uint64_t steps_max, Node** before) const;
-  // Brings the nodes around the places of the rows into the processor's cache.
-  void LookAhead(std::span<const UpcomingRows::Row> rows) const;
   // A finger before the key that is linked in `height` levels, or null.
   Node* FingerBefore(const VersionKey& key, int height) const;
   void Link(Node* node);
@@ -319,71 +303,9 @@ CollapsingMemtable::Place CollapsingMemtable::Find(const VersionKey& key, int he
   return *FindFrom(head_, levels, key, std::numeric_limits<uint64_t>::max(), before);
 }
 
-// A search that stops at each node it has not seen yet.
-class CollapsingMemtable::SearchAhead {
- public:
-  SearchAhead() = default;
-  SearchAhead(std::string_view user_key, Node* at, int levels) : key_{user_key, ~uint64_t{0}}, at_(at), level_(levels) {
-    Descend();
-  }
-
-  bool is_done() const { return level_ < 0; }
-  // Compares the key with the node that was asked for, and asks for the next one.
-  void Step() {
-    if (next_ != nullptr && next_ != found_ && IsBefore(KeyOf(next_->entry()), key_)) {
-      at_ = next_;
-      Ask();
-    } else {
-      found_ = next_;
-      Descend();
-    }
-  }
-
- private:
-  void Descend() {
-    if (--level_ >= 0) Ask();
-  }
-  void Ask() {
-    next_ = at_->Next(level_);
-    if (next_ == nullptr) return;
-    __builtin_prefetch(next_);
-    __builtin_prefetch(next_->entry() + kTrailerBytes);
-  }
-
-  VersionKey key_;
-  Node* at_ = nullptr;
-  Node* next_ = nullptr;
-  Node* found_ = nullptr;
-  int level_ = -1;
-};
-
-void CollapsingMemtable::LookAhead(std::span<const UpcomingRows::Row> rows) const {
-  const Fingers* const fingers = fingers_.load(std::memory_order_acquire);
-  // Few rows are in the cache anyway.
-  if (fingers == nullptr || rows.size() < 2) return;
-  for (const UpcomingRows::Row& row : rows) fingers->PrefetchSlot(row.key);
-  for (const UpcomingRows::Row& row : rows) fingers->PrefetchNodes(row.key);
-  std::array<SearchAhead, UpcomingRows::kAheadMax> searches;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    Node* const finger = FingerBefore({rows[i].key, ~uint64_t{0}}, 1);
-    searches[i] = finger != nullptr ? SearchAhead(rows[i].key, finger, finger->height)
-                                    : SearchAhead(rows[i].key, head_, height_.load(std::memory_order_relaxed));
-  }
-  bool is_any = true;
-  for (int step = 0; is_any && step < kAheadStepsMax; ++step) {
-    is_any = false;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (searches[i].is_done()) continue;
-      searches[i].Step();
-      is_any = true;
-    }
-  }
-}
-
 bool CollapsingMemtable::InsertKey(rocksdb::KeyHandle handle) {
   Node* const node = NodeOf(static_cast<char*>(handle));
   const VersionKey key = KeyOf(node->entry());
-  if (const auto ahead = UpcomingRows::Before(key.user_key); !ahead.empty()) LookAhead(ahead);
   Node* const found = Find(key, node->height, before_.data()).found;
   bool has_older = false;
   if (found != nullptr) {
