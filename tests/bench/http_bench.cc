@@ -16,11 +16,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +31,7 @@
 #include "daemon/json_front/json_front.h"
 #include "storage/base/strings.h"
 #include "tests/bench/http_echo.h"
-#include "tests/bench/http_load.h"
+#include "tests/bench/open_load.h"
 
 ABSL_FLAG(std::string, address, "", "Server to measure; empty: ours, in processes of their own.");
 ABSL_FLAG(int, pid, 0, "Process of that server.");
@@ -41,7 +41,7 @@ ABSL_FLAG(int, answer_bytes, 500, "Length of the answer's body, of our own serve
 ABSL_FLAG(int, connections, 16, "Connections, each with one request under way.");
 ABSL_FLAG(int, threads, 2, "Threads that do input and output, of echo and our own servers.");
 ABSL_FLAG(int, rounds, 7, "Rounds; the median counts.");
-ABSL_FLAG(int, requests, 30'000, "Requests of a round.");
+ABSL_FLAG(double, seconds, 2, "Length of a round, of each server.");
 
 namespace armature::bench {
 namespace {
@@ -129,6 +129,11 @@ std::string RequestToSend() {
       "Content-Length: ", body.size(), "\r\n\r\n", body);
 }
 
+[[noreturn]] void Die(const char* what) {
+  std::fprintf(stderr, "http_bench: %s\n", what);
+  std::exit(1);
+}
+
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -150,7 +155,7 @@ std::vector<Subject> Subjects(const std::string& request) {
       ServeForEver(&front, ready);
     }));
   }
-  const std::string answer = Exchange(subjects.back().address, request);
+  const std::string answer = AnswerOf(subjects.back().address, request);
   subjects.insert(subjects.begin(), Spawn("echo", [&answer](const auto& ready) {
                     ServeWithBeast(answer, static_cast<size_t>(absl::GetFlag(FLAGS_threads)), ready);
                   }));
@@ -158,22 +163,40 @@ std::vector<Subject> Subjects(const std::string& request) {
   return subjects;
 }
 
+// CPU time of all threads of process `pid`, in nanoseconds.
+int64_t CpuNanoseconds(pid_t pid) {
+  clockid_t clock = 0;
+  timespec used = {};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) Die("cannot see that process");
+  return int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
+
+// Server CPU of a request, in microseconds.
+double Measure(OpenLoad* load, pid_t pid, double seconds) {
+  const int64_t before_ns = CpuNanoseconds(pid);
+  const LoadPhase phase = load->Closed(static_cast<size_t>(absl::GetFlag(FLAGS_connections)), seconds, /*sleeps=*/true);
+  const int64_t used_ns = CpuNanoseconds(pid) - before_ns;
+  if (phase.refused + phase.broken > 0) Die("not the answer that was expected");
+  return static_cast<double>(used_ns) / 1000 / static_cast<double>(phase.arrivals);
+}
+
 void Run() {
   const std::string request = RequestToSend();
   std::vector<Subject> subjects = Subjects(request);
-  const auto requests = static_cast<size_t>(absl::GetFlag(FLAGS_requests));
-  const auto connections = static_cast<size_t>(absl::GetFlag(FLAGS_connections));
-  std::vector<std::unique_ptr<HttpLoad>> loads;
+  const double seconds = absl::GetFlag(FLAGS_seconds);
+  std::vector<std::unique_ptr<OpenLoad>> loads;
   for (const Subject& subject : subjects) {
-    loads.push_back(std::make_unique<HttpLoad>(subject.address, request, connections));
-    loads.back()->Run(requests / 10, absl::GetFlag(FLAGS_status));
+    OpenLoadOptions options;
+    options.address = subject.address;
+    options.request = request;
+    options.status = absl::GetFlag(FLAGS_status);
+    options.connections = static_cast<size_t>(absl::GetFlag(FLAGS_connections));
+    loads.push_back(std::make_unique<OpenLoad>(options));
+    Measure(loads.back().get(), subject.pid, seconds / 10);
   }
   for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
     for (size_t i = 0; i < subjects.size(); ++i) {
-      const int64_t before = CpuNanoseconds(subjects[i].pid);
-      loads[i]->Run(requests, absl::GetFlag(FLAGS_status));
-      const int64_t used = CpuNanoseconds(subjects[i].pid) - before;
-      subjects[i].microseconds.push_back(static_cast<double>(used) / 1000 / static_cast<double>(requests));
+      subjects[i].microseconds.push_back(Measure(loads[i].get(), subjects[i].pid, seconds));
       std::printf("%s %.2f us%s", subjects[i].name.c_str(), subjects[i].microseconds.back(),
                   i + 1 < subjects.size() ? ", " : "\n");
     }

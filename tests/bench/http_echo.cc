@@ -2,14 +2,17 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -112,6 +115,23 @@ void ServeWithBeast(const std::string& answer, size_t threads, const std::functi
   ready(echo.port());
   echo.Run();
   std::abort();
+}
+
+std::string AnswerOf(const std::string& address, const std::string& request) {
+  asio::io_context loop;
+  tcp::socket socket(loop);
+  const auto port = static_cast<uint16_t>(std::atoi(address.c_str() + address.rfind(':') + 1));
+  error_code ec;
+  socket.connect(tcp::endpoint(asio::ip::address_v4::loopback(), port), ec);
+  boost::beast::flat_buffer buffer;
+  Response answer;
+  if (!ec) asio::write(socket, asio::buffer(request), ec);
+  if (!ec) http::read(socket, buffer, answer, ec);
+  if (ec) {
+    std::fprintf(stderr, "http_bench: no answer from %s: %s\n", address.c_str(), ec.message().c_str());
+    std::exit(1);
+  }
+  return (std::ostringstream() << answer).str();
 }
 
 }  // namespace armature::bench

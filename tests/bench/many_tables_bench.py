@@ -19,9 +19,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
-sys.path.insert(0, str(ROOT / "tests/bench"))
 from armature_daemon import Daemon  # noqa: E402
-import ddl_bench  # noqa: E402
 from json_connection import JsonConnection  # noqa: E402
 
 CHECKPOINTS = (100, 300, 1000, 3000)
@@ -29,16 +27,17 @@ TIMED = 20
 
 
 def definition(name):
-    table = ddl_bench.definition(name)
-    table["GlobalSecondaryIndexes"].append({"IndexName": "second", "Projection": {"ProjectionType": "KEYS_ONLY"}, "KeySchema": [
-        {"AttributeName": "x", "KeyType": "HASH"}, {"AttributeName": "p", "KeyType": "RANGE"}]})
-    return table
+    partition, sort, other = ({"AttributeName": "p", "KeyType": "HASH"}, {"AttributeName": "s", "KeyType": "RANGE"},
+                              {"AttributeName": "x", "KeyType": "HASH"})
 
-
-def must(client, operation, members):
-    status, body = client.exchange(operation, members)
-    if status != 200:
-        raise RuntimeError(body)
+    def index(name, projection, *keys):
+        return {"IndexName": name, "KeySchema": list(keys), "Projection": {"ProjectionType": projection}}
+    return {"TableName": name, "BillingMode": "PAY_PER_REQUEST",
+            "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in "psx"],
+            "KeySchema": [partition, sort],
+            "LocalSecondaryIndexes": [index("local", "ALL", partition, {"AttributeName": "x", "KeyType": "RANGE"})],
+            "GlobalSecondaryIndexes": [index("global", "ALL", other),
+                                       index("second", "KEYS_ONLY", other, {"AttributeName": "p", "KeyType": "RANGE"})]}
 
 
 def create_tables(client, count):
@@ -47,8 +46,8 @@ def create_tables(client, count):
     times = []
     for number in range(count):
         start = time.monotonic()
-        must(client, "CreateTable", definition(f"table-{number}"))
-        must(client, "DescribeTable", {"TableName": f"table-{number}"})
+        client.call("CreateTable", **definition(f"table-{number}"))
+        client.call("DescribeTable", TableName=f"table-{number}")
         times.append(1000 * (time.monotonic() - start))
         if number + 1 in (*CHECKPOINTS, count):
             last = sorted(times[-TIMED:])
@@ -71,15 +70,41 @@ def settled_memory(daemon, seconds):
     return memory_mb(daemon)
 
 
+def create_and_delete(address, prefix, stop, created):
+    client = JsonConnection(address)
+    while not stop.is_set():
+        name = f"{prefix}-{created.value}"
+        # DescribeTable waits for the end of the creation. Without the deletion the ceiling of families would be reached.
+        client.call("CreateTable", **definition(name))
+        client.call("DescribeTable", TableName=name)
+        client.call("DeleteTable", TableName=name)
+        created.value += 1
+
+
+def update(name, address, seconds):
+    """Updates one row again and again, and prints rate and latencies."""
+    client = JsonConnection(address)
+    times = []
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        begin = time.monotonic()
+        client.call("UpdateItem", TableName="hot", Key={"p": {"S": "a"}, "s": {"S": "a"}}, UpdateExpression="ADD n :one",
+                    ExpressionAttributeValues={":one": {"N": "1"}})
+        times.append(1000 * (time.monotonic() - begin))
+    times.sort()
+    print(f"{name}: {len(times) / seconds:.0f} updates/s p50={statistics.median(times):.2f} "
+          f"p99={times[len(times) * 99 // 100]:.2f} max={times[-1]:.1f} ms", flush=True)
+
+
 def beside_creators(daemon, options, turn):
-    ddl_bench.report("alone", ddl_bench.update(daemon.http, options.seconds), options.seconds)
+    update("alone", daemon.http, options.seconds)
     stop = multiprocessing.Event()
     created = [multiprocessing.Value("i", 0) for _ in range(options.creators)]
-    creators = [multiprocessing.Process(target=ddl_bench.create, args=(daemon.http, f"new-{turn}-{number}", stop, created[number]))
+    creators = [multiprocessing.Process(target=create_and_delete, args=(daemon.http, f"new-{turn}-{number}", stop, created[number]))
                 for number in range(options.creators)]
     for creator in creators:
         creator.start()
-    ddl_bench.report(f"beside {options.creators} creators", ddl_bench.update(daemon.http, options.seconds), options.seconds)
+    update(f"beside {options.creators} creators", daemon.http, options.seconds)
     stop.set()
     for creator in creators:
         creator.join()
@@ -101,13 +126,13 @@ def main():
         data = f"{directory}/data"
         with Daemon(options.armatured, "--metrics_listen=127.0.0.1:0", *options.flags, data_dir=data) as daemon:
             client = JsonConnection(daemon.http)
-            must(client, "CreateTable", definition("hot"))
+            client.call("CreateTable", **definition("hot"))
             create_tables(client, options.tables)
             begin = time.monotonic()
             for number in range(0, options.tables, options.data):
                 for item in range(options.items):
-                    must(client, "PutItem", {"TableName": f"table-{number}", "Item": {
-                        "p": {"S": "a"}, "s": {"S": str(item)}, "x": {"S": "red"}, "text": {"S": "x" * 100}}})
+                    client.call("PutItem", TableName=f"table-{number}", Item={
+                        "p": {"S": "a"}, "s": {"S": str(item)}, "x": {"S": "red"}, "text": {"S": "x" * 100}})
             print(f"items written in {time.monotonic() - begin:.1f} s; {families(daemon)} families, "
                   f"{settled_memory(daemon, options.settle):.0f} MB", flush=True)
             beside_creators(daemon, options, 0)

@@ -124,13 +124,17 @@ struct OpenLoad::Impl {
              Header(":authority", options.address) + Header("te", "trailers") +
              Header("content-type", "application/grpc");
       message = std::string(1, '\0') + BigEndian(static_cast<uint32_t>(options.request.size())) + options.request;
+    } else if (options.operation.empty()) {
+      message = options.request;
     } else {
       message =
           "POST / HTTP/1.1\r\nHost: localhost\r\nX-Amz-Target: DynamoDB_20120810." + options.operation +
           "\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: " + std::to_string(options.request.size()) +
           "\r\n\r\n" + options.request;
     }
-    number_at = message.find(kNumber);
+    for (size_t at = message.find(kNumber); at != std::string::npos; at = message.find(kNumber, at + kNumber.size())) {
+      numbers_at.push_back(at);
+    }
   }
 
   void Open(Connection* connection, size_t index) {
@@ -185,12 +189,10 @@ struct OpenLoad::Impl {
     const size_t index = free.front();
     free.pop_front();
     Connection& connection = connections[index];
-    if (number_at != std::string::npos) {
-      std::array<char, 16> digits;
-      digits.fill('0');
-      std::to_chars(digits.data(), digits.data() + digits.size(), ++numbers);
-      message.replace(number_at, digits.size(), digits.data(), digits.size());
-    }
+    std::array<char, kNumber.size()> digits;
+    digits.fill('0');
+    std::to_chars(digits.data(), digits.data() + digits.size(), ++numbers);
+    for (const size_t at : numbers_at) message.replace(at, digits.size(), digits.data(), digits.size());
     ++under_way;
     if (!options.is_grpc) {
       connection.waiting.push_back({.due_ns = due_ns});
@@ -248,7 +250,7 @@ struct OpenLoad::Impl {
         // The body has been skipped.
         const Call call = connection.waiting.front();
         connection.waiting.pop_front();
-        End(index, call, status == 200);
+        End(index, call, status == options.status);
         continue;
       }
       const size_t end = received.find("\r\n\r\n");
@@ -263,7 +265,7 @@ struct OpenLoad::Impl {
       const Call call = connection.waiting.front();
       if (is_whole) {
         connection.waiting.pop_front();
-        End(index, call, answer_status == 200);
+        End(index, call, answer_status == options.status);
       } else {
         connection.waiting.front().has_data = true;
         status = answer_status;
@@ -348,7 +350,7 @@ struct OpenLoad::Impl {
   const int epoll;
   std::string head;
   std::string message;
-  size_t number_at = 0;
+  std::vector<size_t> numbers_at;
   uint64_t numbers = 0;
   std::vector<Connection> connections;
   std::deque<size_t> free;  // a connection as often as it takes calls
@@ -387,14 +389,14 @@ bool LoadPhase::Slice::IsTroubled(uint64_t slow_ns) const {
 OpenLoad::OpenLoad(OpenLoadOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 OpenLoad::~OpenLoad() = default;
 
-LoadPhase OpenLoad::Closed(size_t calls, double seconds) {
+LoadPhase OpenLoad::Closed(size_t calls, double seconds, bool sleeps) {
   Impl& load = *impl_;
   load.BeginPhase();
   const int64_t end_ns = load.begin_ns + static_cast<int64_t>(seconds * kNsPerSecond);
   while (load.now_ns < end_ns) {
     while (load.under_way < calls && load.Start(load.now_ns)) ++load.phase.arrivals;
     // Without a wait, as in an open loop: answers are seen as soon, which is a higher peak.
-    load.Poll(0);
+    load.Poll(sleeps ? 1 : 0);
   }
   load.EndArrivals();
   LoadPhase ended = load.phase;

@@ -1,9 +1,9 @@
 #ifndef ARMATURE_TESTS_BENCH_OPEN_LOAD_H_
 #define ARMATURE_TESTS_BENCH_OPEN_LOAD_H_
 
-// One request, repeated on many connections of HTTP or gRPC: by a schedule that knows nothing of answers (open loop),
-// or as fast as answers come (closed loop). It parses as little of the answers as possible, because it shares the
-// machine with the server.
+// The load of overload_bench and http_bench: one request, repeated on many connections of HTTP or gRPC, by a schedule
+// that knows nothing of answers (open loop), or as fast as answers come (closed loop). It parses as little of the
+// answers as possible, because it shares the machine with the server.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +18,10 @@ namespace armature::bench {
 struct OpenLoadOptions {
   std::string address;  // HOST:PORT with a numeric host
   bool is_grpc = false;
-  std::string operation;  // "GetItem"
+  std::string operation;  // "GetItem"; HTTP: empty if `request` is complete, head and body
   // Body of the request, or the protobuf message. Sixteen # are replaced by a different number each time.
   std::string request;
+  int status = 200;  // of an answer over HTTP that is admitted; others are refused
   size_t connections = 64;
   size_t calls_per_connection = 1;  // at once; HTTP: 1
 };
@@ -61,8 +62,9 @@ class OpenLoad {
   OpenLoad(const OpenLoad&) = delete;
   OpenLoad& operator=(const OpenLoad&) = delete;
 
-  // `calls` at once, each begun when the one before has its answer.
-  LoadPhase Closed(size_t calls, double seconds);
+  // `calls` at once, each begun when the one before has its answer. `sleeps`: waits for answers, which leaves the
+  // processor to the server; else looks for them without a pause.
+  LoadPhase Closed(size_t calls, double seconds, bool sleeps = false);
   // Arrivals at even distances, then waits for the answers, at most `drain_seconds`.
   LoadPhase Open(double per_second, double seconds, double drain_seconds);
 

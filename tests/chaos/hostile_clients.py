@@ -203,9 +203,11 @@ class ControlFlood(HostileClient):
     def attack(self):
         self.renew(4)
         client = self.grpc(receive_bytes=4096)
-        kinds = client.frame(PING, 0, 0, bytes(8)) + client.frame(SETTINGS, 0, 0) + client.frame(DATA, END_STREAM, 9)
         for _ in range(20):
-            client.socket.sendall(kinds * 1000)
+            client.socket.sendall(self.frames(client) * 1000)
+
+    def frames(self, client):
+        return client.frame(PING, 0, 0, bytes(8)) + client.frame(SETTINGS, 0, 0) + client.frame(DATA, END_STREAM, 9)
 
 
 KINDS = (NeverReadsGrpc, NeverReadsPipeline, NeverReadsHttp, NeverFinishesGrpc, NeverFinishesHttp, LiesAboutSizes, ByteASecond,

@@ -8,16 +8,12 @@ class JsonConnection:
     def __init__(self, address):
         self.connection = http.client.HTTPConnection(address, timeout=120)
 
-    def exchange(self, operation, members):
-        """Calls an operation. Returns the status and the bytes of the answer."""
+    def call(self, operation, **members):
+        """Calls an operation that must succeed. Returns its document."""
         self.connection.request("POST", "/", json.dumps(members), {
             "X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Type": "application/x-amz-json-1.0"})
         answer = self.connection.getresponse()
-        return answer.status, answer.read()
-
-    def call(self, operation, **members):
-        """Calls an operation that must succeed. Returns its document."""
-        status, body = self.exchange(operation, members)
-        if status != 200:
+        body = answer.read()
+        if answer.status != 200:
             raise RuntimeError(body)
         return json.loads(body)
