@@ -44,7 +44,7 @@ void AfterQueued(Parts* parts, UnwrittenAnswer answer, absl::Status outcome,
             [outcome = std::move(outcome), then = std::move(then)]() mutable { std::move(then)(std::move(outcome)); });
       });
   // The last act: the next waiter may continue behind it.
-  answer.guard.Release();
+  answer.guard.Release(answer.next);
 }
 
 }  // namespace armature::engine

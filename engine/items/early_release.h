@@ -46,6 +46,8 @@ struct UnwrittenAnswer {
   size_t bytes = 0;               // estimate of its memory
   store::LockTable::Guard guard;  // the locks of its rows
   std::shared_ptr<RequestTrace> trace;
+  // Thread of the next waiter, if the answer waits.
+  store::LockTable::NextWaiter next = store::LockTable::NextWaiter::kBehindThis;
 };
 
 // Estimate of the memory of an answer with an item. `stored`: the item as stored.
