@@ -10,9 +10,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "engine/capacity.h"
 #include "engine/items/constraints.h"
-#include "engine/items/early_release.h"
 #include "engine/items/item_key.h"
 #include "engine/items/request_report.h"
+#include "engine/items/row_commit.h"
 #include "engine/items/row_write.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -24,20 +24,18 @@
 namespace armature::engine {
 namespace {
 
-// One write of the batch.
-struct Member {
-  size_t table = 0;
-  RowWrite row;
-  store::LockTable::Guard guard;
-  std::shared_ptr<store::QueuedRow> queued;  // null: the lock is held until the write is durable
-  absl::StatusOr<ChangeSequence> answer = ChangeSequence();
-};
+struct Batch;
 
-// A write whose lock is released when it is queued. Kept apart from its member, which may be answered before.
-struct EarlyMember {
-  size_t commit;  // its place among the commits
-  EarlyGuard guard;
-  std::shared_ptr<store::QueuedRow> queued;
+// One write of the batch.
+struct Member final : RowJob {
+  Member(Batch* whole, size_t place);
+
+  void Answer(absl::StatusOr<ChangeSequence> outcome) override;
+
+  Batch* const batch;
+  const size_t table;  // its place in the request
+  RowWrite row;
+  absl::StatusOr<ChangeSequence> answer = ChangeSequence();
 };
 
 struct Batch {
@@ -50,7 +48,14 @@ struct Batch {
   std::atomic<size_t> unfinished = 0;
 };
 using BatchPtr = std::shared_ptr<Batch>;
-using Wave = std::vector<Member*>;
+// Each holds the batch.
+using MemberPtr = std::shared_ptr<Member>;
+using Wave = std::vector<MemberPtr>;
+
+Member::Member(Batch* whole, size_t place) : RowJob(whole->parts), batch(whole), table(place) {
+  trace = batch->context.trace;
+  rows = {&row};
+}
 
 absl::Status CheckWriteShape(const BatchWriteRequest& request) {
   if (request.tables.empty()) return ValidationError("The requestItems parameter is required for BatchWriteItem");
@@ -114,8 +119,7 @@ absl::Status TakeWrites(Batch* batch, size_t table) {
   TableWrites& request = batch->request.tables[table];
   const size_t first = batch->members.size();
   for (BatchWrite& write : request.writes) {
-    auto member = std::make_unique<Member>();
-    member->table = table;
+    auto member = std::make_unique<Member>(batch, table);
     ARM_ASSIGN_OR_RETURN(member->row.mutation,
                          MutationOf(request.table_name, std::move(write), &batch->parts->parse_cache));
     batch->members.push_back(std::move(member));
@@ -195,7 +199,7 @@ BatchWrite AgainOf(const RowWrite& row, bool is_put) {
   return write;
 }
 
-void Finish(const BatchPtr& batch) {
+void Finish(Batch* batch) {
   if (const absl::Status error = ErrorOf(*batch); !error.ok()) return std::move(batch->done)(error);
   BatchWriteResult result;
   const BatchWriteRequest& request = batch->request;
@@ -223,122 +227,60 @@ void Finish(const BatchPtr& batch) {
   std::move(batch->done)(std::move(result));
 }
 
-void End(const BatchPtr& batch, Member* member, absl::StatusOr<ChangeSequence> answer) {
-  if (member->queued != nullptr) batch->parts->queued_rows.Settle(member->queued.get());
-  member->guard.Release(store::LockTable::NextWaiter::kOnPool);
-  member->answer = std::move(answer);
+void Member::Answer(absl::StatusOr<ChangeSequence> outcome) {
+  answer = std::move(outcome);
   if (batch->unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) Finish(batch);
 }
 
-// Computes the member's effect on its row after the read, and takes capacity for it.
-absl::Status Decide(const Batch& batch, RowWrite* row) {
-  ARM_RETURN_IF_ERROR(AdmitWrite(*batch.parts, row->table(), row->key));
-  ARM_RETURN_IF_ERROR(MakeEffect(row));
-  ARM_RETURN_IF_ERROR(CheckBacklogs(*batch.parts, *row));
-  return TakeWrite(*batch.parts, row->table(), row->key, row->table_units(), row->effect.local, row->effect.global);
-}
+void RunWave(const Wave& wave, store::ReadMode mode);
 
-// Ends a member that writes nothing, when the values are durable that it was decided on.
-void EndUnwritten(const BatchPtr& batch, Member* member, const absl::Status& outcome) {
-  const RowWrite& row = member->row;
-  if (!row.decided_on.has_value()) {
-    if (!outcome.ok()) return End(batch, member, outcome);
-    return End(batch, member, batch->parts->database->CommitNothing());
-  }
-  // The other members of the batch follow on this thread, so the next waiter must not.
-  member->guard.Release(store::LockTable::NextWaiter::kOnPool);
-  const int64_t begin_ns = RequestTrace::Begin(batch->context.trace);
-  batch->parts->database->WhenDurable(*row.decided_on, row.old_value.size(),
-                                      [batch, member, outcome, begin_ns](absl::StatusOr<ChangeSequence> sequence) {
-                                        RequestTrace::End(batch->context.trace, WaitFor::kCommit, begin_ns);
-                                        if (sequence.ok() && !outcome.ok()) return End(batch, member, outcome);
-                                        End(batch, member, std::move(sequence));
-                                      });
-}
-
-// Makes the commit of a member that was decided, and its part in `early` if its lock is contended.
-store::Commitment CommitmentOf(const BatchPtr& batch, Member* member, size_t place, std::vector<EarlyMember>* early) {
-  RowWrite& row = member->row;
-  store::WriteUnit unit = BuildUnit(&row);
-  store::CommitTerms terms{row.decided_on};
-  EarlyGuard guard;
-  if (ReleasesEarly(*batch->parts, {&unit, 1}, &member->guard)) {
-    member->queued = QueuedRowOf(row);
-    terms.held_bytes = member->queued->byte_size();
-    guard = std::make_shared<store::LockTable::Guard>(std::move(member->guard));
-    early->push_back({place, guard, member->queued});
-  }
-  ReleaseImages(&row);
-  return {std::move(unit),
-          [batch, member, guard](absl::StatusOr<ChangeSequence> sequence) { End(batch, member, std::move(sequence)); },
-          terms};
-}
-
-// Releases the locks of those of `early` that were queued.
-void CommitWave(Parts* parts, std::vector<store::Commitment> commits, std::vector<EarlyMember> early) {
-  const std::vector<DecidedOn> epochs = parts->database->CommitEach(std::move(commits));
-  for (EarlyMember& each : early) {
-    if (const DecidedOn& epoch = epochs[each.commit]; epoch.has_value()) {
-      parts->queued_rows.Add(std::move(each.queued), *epoch);
-      each.guard->Release();
-    }
-  }
-}
-
-void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode);
-
-void RunWaveOnPool(const BatchPtr& batch, const Wave& wave) {
+void RunWaveOnPool(const Wave& wave) {
   RunHolder(
-      batch->parts, [batch, wave] { RunWave(batch, wave, store::ReadMode::kMayBlock); },
-      [batch, wave](const absl::Status& status) {
-        for (Member* const member : wave) End(batch, member, status);
+      wave.front()->parts, [wave] { RunWave(wave, store::ReadMode::kMayBlock); },
+      [wave](const absl::Status& status) {
+        for (const MemberPtr& member : wave) member->End(status);
       });
 }
 
-// Processes members that hold their row locks: reads and decides all, then commits them together. Members whose rows
-// are not in memory, and all after kInlineBytesMax of work, continue on the pool of lock holders.
-void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
+// Processes members of a batch that hold their row locks: reads and decides all, then commits them together. Members
+// whose rows are not in memory, and all after kInlineBytesMax of work, continue on the pool of lock holders.
+void RunWave(const Wave& wave, store::ReadMode mode) {
+  const Batch& batch = *wave.front()->batch;
   const size_t cost_max = mode == store::ReadMode::kMemoryOnly ? kInlineBytesMax : SIZE_MAX;
   size_t cost = 0;
   Wave cold;
-  std::vector<store::Commitment> commits;
-  std::vector<EarlyMember> early;
-  commits.reserve(wave.size());
-  for (Member* const member : wave) {
+  CommitGroup decided(batch.parts, wave.size());
+  for (const MemberPtr& member : wave) {
     RowWrite& row = member->row;
     if (cost > cost_max) {
       cold.push_back(member);
       continue;
     }
-    if (absl::Status wanted = CheckStillWanted(batch->context); !wanted.ok()) {
-      End(batch, member, std::move(wanted));
+    if (absl::Status wanted = CheckStillWanted(batch.context); !wanted.ok()) {
+      member->End(std::move(wanted));
       continue;
     }
-    const bool with_collection = WantsCollection(batch->request.return_item_collection_metrics, row);
-    absl::StatusOr<bool> read = ReadBefore(*batch->parts, mode, with_collection, &row);
+    const bool with_collection = WantsCollection(batch.request.return_item_collection_metrics, row);
+    absl::StatusOr<bool> read = ReadBefore(*batch.parts, mode, with_collection, &row);
     if (read.ok() && *read) cost += DecisionCost(row);
     if (read.ok() && (!*read || cost > cost_max)) {
       cold.push_back(member);
       continue;
     }
-    const absl::Status decided = read.ok() ? Decide(*batch, &row) : read.status();
-    if (!decided.ok() || row.changes_nothing()) {
-      EndUnwritten(batch, member, decided);
-    } else {
-      commits.push_back(CommitmentOf(batch, member, commits.size(), &early));
-    }
+    WriteResult nothing;
+    decided.Add(member, read.ok() ? DecideAlone(*batch.parts, &row, &nothing) : read.status());
   }
-  CommitWave(batch->parts, std::move(commits), std::move(early));
-  if (!cold.empty()) RunWaveOnPool(batch, cold);
+  decided.Commit();
+  if (!cold.empty()) RunWaveOnPool(cold);
 }
 
-void WaitForRow(const BatchPtr& batch, Member* member, size_t bytes) {
-  batch->parts->locks.Acquire(
-      LockOf(*batch->parts, member->row), batch->context.deadline,
-      [batch, member](absl::StatusOr<store::LockTable::Guard> guard) {
-        if (!guard.ok()) return End(batch, member, guard.status());
+void WaitForRow(const MemberPtr& member, size_t bytes) {
+  member->parts->locks.Acquire(
+      LockOf(*member->parts, member->row), member->batch->context.deadline,
+      [member](absl::StatusOr<store::LockTable::Guard> guard) {
+        if (!guard.ok()) return member->End(guard.status());
         member->guard = *std::move(guard);
-        RunWave(batch, {member}, store::ReadMode::kMemoryOnly);
+        RunWave({member}, store::ReadMode::kMemoryOnly);
       },
       bytes);
 }
@@ -348,20 +290,21 @@ void Run(const BatchPtr& batch) {
   Wave free;
   Wave locked;
   free.reserve(batch->members.size());
-  for (const auto& member : batch->members) {
+  for (const auto& each : batch->members) {
+    const MemberPtr member(batch, each.get());
     // Checked first, so that a client that ignores throttling costs little.
     if (absl::Status admitted = AdmitWrite(*batch->parts, member->row.table(), member->row.key); !admitted.ok()) {
-      End(batch, member.get(), std::move(admitted));
+      member->End(std::move(admitted));
       continue;
     }
     std::optional<store::LockTable::Guard> guard = batch->parts->locks.TryAcquire(LockOf(*batch->parts, member->row));
-    (guard.has_value() ? free : locked).push_back(member.get());
+    (guard.has_value() ? free : locked).push_back(member);
     if (guard.has_value()) member->guard = *std::move(guard);
   }
   // No member holds a row lock while it waits for another one.
   const size_t bytes = 2 * batch->request.message_bytes / batch->members.size();
-  if (!free.empty()) RunWave(batch, free, store::ReadMode::kMemoryOnly);
-  for (Member* const member : locked) WaitForRow(batch, member, bytes);
+  if (!free.empty()) RunWave(free, store::ReadMode::kMemoryOnly);
+  for (const MemberPtr& member : locked) WaitForRow(member, bytes);
 }
 
 }  // namespace
