@@ -10,10 +10,10 @@
 #include "absl/time/clock.h"
 #include "engine/capacity.h"
 #include "engine/items/constraints.h"
-#include "engine/items/early_release.h"
 #include "engine/items/fingerprint.h"
 #include "engine/items/item_key.h"
 #include "engine/items/request_report.h"
+#include "engine/items/row_commit.h"
 #include "engine/items/row_write.h"
 #include "engine/items/transact_common.h"
 #include "glog/logging.h"
@@ -191,9 +191,12 @@ std::string FingerprintOf(const TransactWriteRequest& request, const TransactRow
 }
 
 // A transaction in progress.
-struct Transaction {
-  WaitingRequests::Token token;  // first, so that it is destroyed last
-  Parts* parts;
+struct Transaction final : RowJob {
+  using RowJob::RowJob;
+
+  void FillAnswer() override;
+  void Answer(absl::StatusOr<ChangeSequence> outcome) override;
+
   RequestContext context;
   TransactWriteRequest request;
   Callback<TransactWriteResult> done;
@@ -202,16 +205,13 @@ struct Transaction {
   std::string fingerprint;  // empty without a token
   bool has_claim = false;   // claim on the token
   std::vector<uint64_t> locks;
-  store::LockTable::Guard guard;
-  std::vector<std::shared_ptr<store::QueuedRow>> queued;  // empty: the locks are held until the commit is durable
-  size_t read = 0;                                        // number of rows read
+  size_t read = 0;  // number of rows read
   size_t read_bytes = 0;
   TransactWriteResult result;
   HeldMemory failed_memory;   // for the items of failed conditions, until the error is answered
-  int64_t wait_begin_ns = 0;  // start of the current wait
+  int64_t wait_begin_ns = 0;  // start of the wait for the locks
 
-  const std::vector<std::unique_ptr<RowWrite>>& rows() const { return actions.rows; }
-  size_t size() const { return actions.rows.size(); }
+  size_t size() const { return rows.size(); }
 };
 using TransactionPtr = std::shared_ptr<Transaction>;
 
@@ -223,24 +223,13 @@ std::string TokenKeyOf(const TransactWriteRequest& request) {
   return request.token_scope.empty() ? token : Cat("\xff", request.token_scope, "\xff", token);
 }
 
-void End(const TransactionPtr& transaction, absl::StatusOr<TransactWriteResult> result) {
-  Parts* const parts = transaction->parts;
-  transaction->guard.Release(store::LockTable::NextWaiter::kOnPool);
-  if (transaction->has_claim) {
-    parts->tokens.Release(transaction->token_key);
-    SweepTokensIfDue(parts);
-  }
-  // Last, because the engine may be destroyed after the answer.
-  std::move(transaction->done)(std::move(result));
-}
-
 // OK if all tables have write capacity; otherwise the cancellation with a reason for each action.
 absl::Status Admit(const Transaction& transaction) {
   const Parts& parts = *transaction.parts;
   return CanceledIfRefused(
       parts, transaction.size(),
       [&transaction](size_t i) -> TouchedRow {
-        return {transaction.rows()[i]->table(), transaction.rows()[i]->key};
+        return {transaction.rows[i]->table(), transaction.rows[i]->key};
       },
       [&parts](const TouchedRow& row) { return AdmitWrite(parts, row.table, row.key); });
 }
@@ -248,7 +237,7 @@ absl::Status Admit(const Transaction& transaction) {
 // Computes the effects of all actions. An error is reported alone, before any condition is evaluated.
 absl::Status MakeEffects(const Transaction& transaction) {
   for (size_t i = 0; i < transaction.size(); ++i) {
-    const absl::Status made = MakeEffect(transaction.rows()[i].get());
+    const absl::Status made = MakeEffect(transaction.rows[i]);
     if (!made.ok()) return CanceledByOne(i, made, transaction.size());
   }
   return absl::OkStatus();
@@ -262,12 +251,12 @@ absl::Status JudgeConditions(const Transaction& transaction, HeldMemory* failed_
   absl::Status judged = CanceledIfAny(transaction.size(), [&](size_t i) {
     unwanted.Update(CheckStillWanted(transaction.context));
     if (unwanted.ok() && failed.is_refused()) unwanted = NoMemoryForAnswerError();
-    return unwanted.ok() ? CheckCondition(*transaction.rows()[i], &failed) : unwanted;
+    return unwanted.ok() ? CheckCondition(*transaction.rows[i], &failed) : unwanted;
   });
   if (failed.is_refused()) unwanted.Update(NoMemoryForAnswerError());
   ARM_RETURN_IF_ERROR(unwanted);
   if (judged.ok()) return judged;
-  for (const auto& row : transaction.rows()) {
+  for (const RowWrite* const row : transaction.rows) {
     ChargeWrite(*transaction.parts, row->table(), row->key, kTransactionUnitsFactor * row->lost_units());
   }
   return judged;
@@ -277,11 +266,11 @@ absl::Status JudgeConditions(const Transaction& transaction, HeldMemory* failed_
 absl::Status TakeCapacity(const Transaction& transaction) {
   const Parts& parts = *transaction.parts;
   ARM_RETURN_IF_ERROR(CanceledIfAny(transaction.size(), [&](size_t i) {
-    const RowWrite& row = *transaction.rows()[i];
+    const RowWrite& row = *transaction.rows[i];
     const absl::Status backlogs = CheckBacklogs(parts, row);
     return backlogs.ok() ? AdmitIndexWrites(parts, row.table(), row.effect.global) : backlogs;
   }));
-  for (const auto& row : transaction.rows()) {
+  for (const RowWrite* const row : transaction.rows) {
     ChargeWriteOf(parts, row->table(), row->key, kTransactionUnitsFactor * row->table_units(), row->effect.local,
                   row->effect.global);
   }
@@ -297,44 +286,28 @@ absl::Status DecideAll(Transaction* transaction) {
   return TakeCapacity(*transaction);
 }
 
-std::vector<store::WriteUnit> BuildUnits(const TransactionPtr& transaction) {
-  std::vector<store::WriteUnit> units;
-  units.reserve(transaction->size() + 1);
-  for (const auto& row : transaction->rows()) {
-    if (!row->changes_nothing()) units.push_back(BuildUnit(row.get()));
-  }
-  const TransactWriteRequest& request = transaction->request;
-  if (request.client_request_token.has_value()) {
-    store::WriteUnit unit(/*pin=*/nullptr);
-    transaction->parts->database->AddToken(
-        transaction->token_key, {TokenClockMs(*transaction->parts) + kTokenLifeMs, transaction->fingerprint}, &unit);
-    units.push_back(std::move(unit));
-  }
-  return units;
-}
-
-void FillReports(const TransactionPtr& transaction) {
-  CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kWrites);
-  CollectionReports collections(transaction->request.return_item_collection_metrics);
-  for (const auto& row : transaction->rows()) {
+void Transaction::FillAnswer() {
+  CapacitySums capacity(request.return_consumed_capacity, CapacityUse::kWrites);
+  CollectionReports collections(request.return_item_collection_metrics);
+  for (const RowWrite* const row : rows) {
     const std::string& name = *row->mutation->request().table_name;
     capacity.Add(row->table().descriptor.id,
                  ReportWrite(capacity.report(), name, kTransactionUnitsFactor * row->table_units(), row->effect.local,
                              row->effect.global));
     collections.Add(name, *row);
   }
-  transaction->result.capacity = capacity.Take();
-  transaction->result.collections = collections.Take();
+  result.capacity = capacity.Take();
+  result.collections = collections.Take();
 }
 
 // Converts an error of the commit to a cancellation, if it was caused by an action.
-absl::Status CommitError(const TransactionPtr& transaction, const absl::Status& error) {
+absl::Status CommitError(const Transaction& transaction, const absl::Status& error) {
   const std::optional<ApiError> api_error = GetApiError(error);
   if (!api_error.has_value() || api_error->type != ApiErrorType::kItemCollectionSizeLimitExceeded) return error;
   const std::vector<CollectionName> exceeded = ExceededCollections(error);
-  std::vector<absl::Status> problems(transaction->size());
-  for (size_t i = 0; i < transaction->size(); ++i) {
-    const RowWrite& row = *transaction->rows()[i];
+  std::vector<absl::Status> problems(transaction.size());
+  for (size_t i = 0; i < transaction.size(); ++i) {
+    const RowWrite& row = *transaction.rows[i];
     if (row.effect.collection_growth <= 0) continue;
     const CollectionName collection = {NameOf(row.table().collections), index::CollectionKey(row.table(), row.key)};
     if (std::find(exceeded.begin(), exceeded.end(), collection) != exceeded.end()) problems[i] = error;
@@ -342,92 +315,44 @@ absl::Status CommitError(const TransactionPtr& transaction, const absl::Status& 
   return CanceledBy(problems);
 }
 
-// Epoch of the earliest queued value among the rows.
-DecidedOn DecidedOnOf(const Transaction& transaction) {
-  DecidedOn earliest;
-  for (const auto& row : transaction.rows()) {
-    if (row->decided_on.has_value()) earliest = std::min(earliest.value_or(*row->decided_on), *row->decided_on);
+void Transaction::Answer(absl::StatusOr<ChangeSequence> outcome) {
+  if (has_claim) {
+    parts->tokens.Release(token_key);
+    SweepTokensIfDue(parts);
   }
-  return earliest;
-}
-
-// Ends a transaction that was decided and writes nothing.
-void EndUnwritten(const TransactionPtr& transaction, const absl::Status& decided) {
-  UnwrittenAnswer unwritten{DecidedOnOf(*transaction), 0, std::move(transaction->guard), transaction->context.trace};
-  for (const auto& row : transaction->rows()) unwritten.bytes += AnswerBytes(row->old_value);
-  AfterQueued(transaction->parts, std::move(unwritten), decided, [transaction](const absl::Status& outcome) {
-    if (!outcome.ok()) return End(transaction, outcome);
-    const absl::StatusOr<ChangeSequence> sequence = transaction->parts->database->CommitNothing();
-    if (!sequence.ok()) return End(transaction, sequence.status());
-    transaction->result.change_sequence = sequence->value();
-    End(transaction, std::move(transaction->result));
-  });
-}
-
-// The rows that a transaction changes, for the next holders of their locks.
-std::vector<std::shared_ptr<store::QueuedRow>> QueuedRowsOf(const Transaction& transaction) {
-  std::vector<std::shared_ptr<store::QueuedRow>> queued;
-  queued.reserve(transaction.size());
-  for (const auto& row : transaction.rows()) {
-    if (!row->changes_nothing()) queued.push_back(QueuedRowOf(*row));
-  }
-  return queued;
-}
-
-// Commits the units. The answer may run, on another thread, before the commit returns. With early release, the locks
-// and the queued rows are then still needed here.
-void Commit(const TransactionPtr& transaction, std::vector<store::WriteUnit> units) {
-  Parts* const parts = transaction->parts;
-  EarlyGuard early;
-  std::vector<std::shared_ptr<store::QueuedRow>> queued;
-  store::CommitTerms terms{DecidedOnOf(*transaction)};
-  if (ReleasesEarly(*parts, units, &transaction->guard)) {
-    transaction->queued = queued = QueuedRowsOf(*transaction);
-    for (const auto& row : queued) terms.held_bytes += row->byte_size();
-    early = std::make_shared<store::LockTable::Guard>(std::move(transaction->guard));
-  }
-  for (const auto& row : transaction->rows()) ReleaseImages(row.get());
-  transaction->wait_begin_ns = RequestTrace::Begin(transaction->context.trace);
-  const DecidedOn epoch = parts->database->CommitAll(
-      std::move(units),
-      [transaction, early](const absl::StatusOr<ChangeSequence>& sequence) {
-        RequestTrace::End(transaction->context.trace, WaitFor::kCommit, transaction->wait_begin_ns);
-        for (const auto& row : transaction->queued) transaction->parts->queued_rows.Settle(row.get());
-        if (!sequence.ok()) return End(transaction, CommitError(transaction, sequence.status()));
-        transaction->result.change_sequence = sequence->value();
-        End(transaction, std::move(transaction->result));
-      },
-      terms);
-  if (early == nullptr || !epoch.has_value()) return;
-  for (auto& row : queued) parts->queued_rows.Add(std::move(row), *epoch);
-  early->Release();
+  // Last, because the engine may be destroyed after the answer.
+  if (!outcome.ok()) return std::move(done)(CommitError(*this, outcome.status()));
+  result.change_sequence = outcome->value();
+  std::move(done)(std::move(result));
 }
 
 void Decide(const TransactionPtr& transaction) {
   const absl::Status decided = DecideAll(transaction.get());
-  if (!decided.ok()) return EndUnwritten(transaction, decided);
-  std::vector<store::WriteUnit> units = BuildUnits(transaction);
-  FillReports(transaction);
-  if (units.empty()) return EndUnwritten(transaction, absl::OkStatus());
-  Commit(transaction, std::move(units));
+  std::vector<store::WriteUnit> further;
+  if (decided.ok() && transaction->request.client_request_token.has_value()) {
+    const int64_t expires_ms = TokenClockMs(*transaction->parts) + kTokenLifeMs;
+    transaction->parts->database->AddToken(transaction->token_key, {expires_ms, transaction->fingerprint},
+                                           &further.emplace_back(/*pin=*/nullptr));
+  }
+  CommitDecided(transaction, decided, std::move(further));
 }
 
 // Decides the transaction, on the pool of lock holders if that is much work.
 void DecideOnFittingThread(const TransactionPtr& transaction) {
   size_t cost = 0;
   size_t evaluated = 0;
-  for (const auto& row : transaction->rows()) {
+  for (const RowWrite* const row : transaction->rows) {
     cost += DecisionCost(*row);
     evaluated += EvaluationBytes(*row);
   }
   if (evaluated > kEvaluationBytesMax) {
-    return EndUnwritten(transaction, ValidationError(Cat("The conditions and updates of the transaction would read ",
-                                                         evaluated, " bytes; maximum: ", kEvaluationBytesMax)));
+    return CommitDecided(transaction, ValidationError(Cat("The conditions and updates of the transaction would read ",
+                                                          evaluated, " bytes; maximum: ", kEvaluationBytesMax)));
   }
   if (cost <= kInlineBytesMax) return Decide(transaction);
   RunHolder(
       transaction->parts, [transaction] { Decide(transaction); },
-      [transaction](const absl::Status& status) { End(transaction, status); });
+      [transaction](const absl::Status& status) { transaction->End(status); });
 }
 
 // Reads all rows, from memory or from the disk, then calls `then(transaction)`.
@@ -436,15 +361,15 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*th
   // A replayed request holds no rows.
   const bool holds_rows = !transaction->locks.empty();
   for (; transaction->read < transaction->size(); ++transaction->read) {
-    RowWrite* const row = transaction->rows()[transaction->read].get();
+    RowWrite* const row = transaction->rows[transaction->read];
     const absl::StatusOr<bool> read =
         ReadBefore(*transaction->parts, mode, WantsCollection(metrics, *row), row, holds_rows);
-    if (!read.ok()) return End(transaction, read.status());
+    if (!read.ok()) return transaction->End(read.status());
     if (*read) transaction->read_bytes += row->old_value.size();
     if (*read && (mode == store::ReadMode::kMayBlock || transaction->read_bytes <= kInlineBytesMax)) continue;
     (holds_rows ? RunHolder : RunOnReadPool)(
         transaction->parts, [transaction, then] { ReadRows(transaction, store::ReadMode::kMayBlock, then); },
-        [transaction](const absl::Status& status) { End(transaction, status); });
+        [transaction](const absl::Status& status) { transaction->End(status); });
     return;
   }
   then(transaction);
@@ -452,12 +377,12 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*th
 
 void OnLocked(const TransactionPtr& transaction, absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
   if (!guard.ok()) {
-    return End(transaction,
-               LockError(*transaction->parts, transaction->context, guard.status(), stripe, transaction->locks));
+    return transaction->End(
+        LockError(*transaction->parts, transaction->context, guard.status(), stripe, transaction->locks));
   }
   transaction->guard = *std::move(guard);
   if (const absl::Status wanted = CheckStillWanted(transaction->context); !wanted.ok()) {
-    return End(transaction, wanted);
+    return transaction->End(wanted);
   }
   ReadRows(transaction, store::ReadMode::kMemoryOnly, DecideOnFittingThread);
 }
@@ -466,18 +391,18 @@ void Begin(const TransactionPtr& transaction) {
   const std::vector<absl::Status>& key_problems = transaction->actions.key_problems;
   for (size_t i = 0; i < key_problems.size(); ++i) {
     if (key_problems[i].ok()) continue;
-    return End(transaction, CanceledByOne(i, key_problems[i], transaction->size()));
+    return transaction->End(CanceledByOne(i, key_problems[i], transaction->size()));
   }
   Parts* const parts = transaction->parts;
   // Checked first, so that a client that ignores throttling costs little.
-  if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return End(transaction, admitted);
+  if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return transaction->End(admitted);
   transaction->locks.reserve(transaction->size());
-  for (const auto& row : transaction->rows()) transaction->locks.push_back(LockOf(*parts, *row));
-  transaction->wait_begin_ns = RequestTrace::Begin(transaction->context.trace);
+  for (const RowWrite* const row : transaction->rows) transaction->locks.push_back(LockOf(*parts, *row));
+  transaction->wait_begin_ns = RequestTrace::Begin(transaction->trace);
   parts->locks.AcquireAll(
       transaction->locks, LockDeadline(*parts, transaction->context),
       [transaction](absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
-        RequestTrace::End(transaction->context.trace, WaitFor::kLock, transaction->wait_begin_ns);
+        RequestTrace::End(transaction->trace, WaitFor::kLock, transaction->wait_begin_ns);
         OnLocked(transaction, std::move(guard), stripe);
       },
       sizeof(Transaction) + 2 * transaction->request.message_bytes);
@@ -487,32 +412,31 @@ void Begin(const TransactionPtr& transaction) {
 // refused: an error would tell the client that a durable transaction was not executed.
 void AnswerReplay(const TransactionPtr& transaction) {
   CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
-  for (const auto& row : transaction->rows()) {
+  for (const RowWrite* const row : transaction->rows) {
     const double units = kTransactionUnitsFactor * ReadUnits(ReadBlocks(row->old_size()), /*consistent=*/true);
     ChargeRead(*transaction->parts, row->table(), nullptr, row->key, units);
     capacity.Add(row->table().descriptor.id,
                  ReportRead(capacity.report(), *row->mutation->request().table_name, nullptr, units));
   }
   transaction->result.capacity = capacity.Take();
-  transaction->result.change_sequence = transaction->parts->database->change_log().watermark().value();
-  End(transaction, std::move(transaction->result));
+  transaction->End(transaction->parts->database->change_log().watermark());
 }
 
 void LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
   store::TokenRecord record;
   const absl::StatusOr<store::GetResult> got =
       transaction->parts->database->FindToken(transaction->token_key, mode, &record);
-  if (!got.ok()) return End(transaction, got.status());
+  if (!got.ok()) return transaction->End(got.status());
   if (*got == store::GetResult::kWouldBlock) {
     RunOnReadPool(
         transaction->parts, [transaction] { LookUpToken(transaction, store::ReadMode::kMayBlock); },
-        [transaction](const absl::Status& status) { End(transaction, status); });
+        [transaction](const absl::Status& status) { transaction->End(status); });
     return;
   }
   if (*got == store::GetResult::kMissing || record.expires_ms <= TokenClockMs(*transaction->parts)) {
     return Begin(transaction);
   }
-  if (record.fingerprint != transaction->fingerprint) return End(transaction, IdempotentParameterMismatchError());
+  if (record.fingerprint != transaction->fingerprint) return transaction->End(IdempotentParameterMismatchError());
   ReadRows(transaction, store::ReadMode::kMemoryOnly, AnswerReplay);
 }
 
@@ -522,7 +446,7 @@ void ClaimToken(const TransactionPtr& transaction) {
       transaction->parts->tokens.Claim(transaction->token_key, [transaction] { ClaimToken(transaction); });
   if (claimed == Claimed::kLater) return;
   transaction->has_claim = claimed == Claimed::kYes;
-  if (!transaction->has_claim) return End(transaction, TransactionInProgressError());
+  if (!transaction->has_claim) return transaction->End(TransactionInProgressError());
   LookUpToken(transaction, store::ReadMode::kMemoryOnly);
 }
 
@@ -545,15 +469,17 @@ bool SweepOnce(Parts* parts) {
 
 void RunTransactWrite(Parts* parts, RequestContext context, TransactWriteRequest request,
                       Callback<TransactWriteResult> done) {
-  auto transaction = std::make_shared<Transaction>();
+  auto transaction = std::make_shared<Transaction>(parts);
   transaction->token = parts->waiting.Enter();
-  transaction->parts = parts;
+  transaction->trace = context.trace;
   transaction->context = std::move(context);
   transaction->request = std::move(request);
   transaction->done = std::move(done);
   transaction->failed_memory = HeldMemory(transaction->context.memory);
   const absl::Status prepared = PrepareTransactRows(parts, &transaction->request, &transaction->actions);
-  if (!prepared.ok()) return End(transaction, prepared);
+  if (!prepared.ok()) return transaction->End(prepared);
+  transaction->rows.reserve(transaction->actions.rows.size());
+  for (const auto& row : transaction->actions.rows) transaction->rows.push_back(row.get());
   if (!transaction->request.client_request_token.has_value()) return Begin(transaction);
   transaction->fingerprint = FingerprintOf(transaction->request, transaction->actions);
   transaction->token_key = TokenKeyOf(transaction->request);
