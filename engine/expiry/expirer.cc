@@ -5,6 +5,7 @@
 
 #include "absl/time/clock.h"
 #include "engine/items/expiry_change.h"
+#include "engine/items/row_commit.h"
 #include "engine/items/row_mutation.h"
 #include "engine/items/row_write.h"
 #include "engine/parts.h"
@@ -62,25 +63,22 @@ struct Expirer::Page {
   int64_t least_left_ms ABSL_GUARDED_BY(mutex) = store::DueMark::kNone;
 };
 
-struct Expirer::Deletion {
-  WaitingRequests::Token token;  // first, so that it is destroyed last
+struct Expirer::Deletion final : RowJob {
+  using RowJob::RowJob;
+
   std::shared_ptr<Page> page;
   int64_t due_ms = 0;
   RowWrite row;
-  store::LockTable::Guard guard;
-  std::shared_ptr<store::QueuedRow> queued;  // null: the lock is held until the deletion is durable
-  std::optional<store::WriteUnit> unit;
-  bool deletes_item = false;
+  bool deletes_item = false;  // false: only the row of the index goes
 
-  void End(const absl::Status& status) {
-    guard.Release(store::LockTable::NextWaiter::kOnPool);
-    if (!status.ok()) {
+  void Answer(absl::StatusOr<ChangeSequence> outcome) override {
+    if (!outcome.ok()) {
       LOG_EVERY_N(WARNING, 1000) << "expiry: an item stays for now table=" << row.table().descriptor.name
-                                 << " status=" << status;
+                                 << " status=" << outcome.status();
     }
     const absl::MutexLock lock(&page->mutex);
     --page->running;
-    if (!status.ok()) {
+    if (!outcome.ok()) {
       page->least_left_ms = std::min(page->least_left_ms, due_ms);
       return;
     }
@@ -327,8 +325,9 @@ void Expirer::DeleteRows(const std::shared_ptr<const store::Table>& table, std::
     page->running = rows.size();
   }
   for (DueRow& due : rows) {
-    auto deletion = std::make_shared<Deletion>();
+    auto deletion = std::make_shared<Deletion>(parts_);
     deletion->token = parts_->waiting.Enter();
+    deletion->rows = {&deletion->row};
     deletion->page = page;
     deletion->due_ms = due.due_ms;
     deletion->row.mutation = std::make_unique<ExpiredItem>();
@@ -354,52 +353,32 @@ void Expirer::DeleteRows(const std::shared_ptr<const store::Table>& table, std::
 }
 
 void Expirer::Delete(const std::shared_ptr<Deletion>& deletion) {
-  if (const absl::Status decided = Decide(deletion.get()); !decided.ok()) return deletion->End(decided);
-  // The row that expires may be contended: its lock is released as other writers do.
-  EarlyGuard early;
-  std::shared_ptr<store::QueuedRow> queued;
-  store::CommitTerms terms{deletion->row.decided_on};
-  store::WriteUnit unit = *std::exchange(deletion->unit, std::nullopt);
-  if (deletion->deletes_item && ReleasesEarly(*parts_, {&unit, 1}, &deletion->guard)) {
-    deletion->queued = queued =
-        std::make_shared<store::QueuedRow>(deletion->row.table().descriptor.id, deletion->row.key, std::nullopt);
-    terms.held_bytes = queued->byte_size();
-    early = std::make_shared<store::LockTable::Guard>(std::move(deletion->guard));
-  }
-  const DecidedOn epoch = parts_->database->Commit(
-      std::move(unit),
-      [this, deletion, early](const absl::StatusOr<ChangeSequence>& sequence) {
-        if (deletion->queued != nullptr) parts_->queued_rows.Settle(deletion->queued.get());
-        deletion->End(sequence.status());
-      },
-      terms);
-  if (early == nullptr || !epoch.has_value()) return;
-  parts_->queued_rows.Add(std::move(queued), *epoch);
-  early->Release();
+  const absl::Status decided = Decide(deletion.get());
+  if (!decided.ok()) return deletion->End(decided);
+  if (deletion->deletes_item) return CommitDecided(deletion, decided);
+  // The scan saw the item before it was changed.
+  const RowWrite& row = deletion->row;
+  const store::Table& table = row.table();
+  store::WriteUnit unit(row.pinned.table);
+  unit.Delete(table.expiry, store::ExpiryKey(table.descriptor.id, GenerationOf(table), deletion->due_ms, row.key));
+  parts_->database->Commit(std::move(unit),
+                           [deletion](absl::StatusOr<ChangeSequence> outcome) { deletion->End(std::move(outcome)); },
+                           {row.decided_on});
 }
 
-// Makes the unit. Runs on the worker's thread or on the pool of lock holders, which may both wait for the disk.
+// Runs on the worker's thread or on the pool of lock holders, which may both wait for the disk.
 absl::Status Expirer::Decide(Deletion* deletion) {
   RowWrite& row = deletion->row;
-  const store::Table& table = row.table();
   ARM_RETURN_IF_ERROR(ReadBefore(*parts_, store::ReadMode::kMayBlock, /*with_collection=*/false, &row).status());
   std::optional<int64_t> due_ms;
   if (row.before.has_value()) {
-    due_ms = DueTimeMs(row.before->item, table.descriptor.settings.time_to_live_attribute);
+    due_ms = DueTimeMs(row.before->item, row.table().descriptor.settings.time_to_live_attribute);
   }
-  if (due_ms != deletion->due_ms) {
-    // The scan saw the item before it was changed.
-    deletion->unit.emplace(row.pinned.table);
-    deletion->unit->Delete(table.expiry,
-                           store::ExpiryKey(table.descriptor.id, GenerationOf(table), deletion->due_ms, row.key));
-    return absl::OkStatus();
-  }
+  if (due_ms != deletion->due_ms) return absl::OkStatus();
   if (*due_ms >= NowMs()) return UnavailableError("the clock was set back");
   ARM_RETURN_IF_ERROR(MakeEffect(&row));
   ARM_RETURN_IF_ERROR(CheckBacklogs(*parts_, row));
   deletion->deletes_item = true;
-  deletion->unit = BuildUnit(&row);
-  ReleaseImages(&row);
   return absl::OkStatus();
 }
 
