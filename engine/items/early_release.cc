@@ -17,12 +17,6 @@ absl::StatusOr<store::GetResult> ReadLocked(const Parts& parts, const store::Tab
   return store::GetResult::kFound;
 }
 
-bool ReleasesEarly(const Parts& parts, absl::Span<const store::WriteUnit> units, store::LockTable::Guard* guard) {
-  // A unit that may be refused alone keeps its locks: the writes decided on it would have to fail for its reason.
-  return !parts.queued_rows.is_full() && guard->TakeEarlyRelease() &&
-         std::none_of(units.begin(), units.end(), [](const store::WriteUnit& unit) { return unit.has_counters(); });
-}
-
 size_t AnswerBytes(std::string_view stored) { return IsLongToAnswer(stored) ? kInlineBytesMax + 1 : stored.size(); }
 
 void AfterQueued(Parts* parts, UnwrittenAnswer answer, absl::Status outcome,

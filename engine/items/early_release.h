@@ -13,13 +13,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "engine/parts.h"
 #include "engine/request_trace.h"
 #include "storage/store/commit/committer.h"
 #include "storage/store/commit/lock_table.h"
 #include "storage/store/commit/queued_rows.h"
-#include "storage/store/commit/write_unit.h"
 #include "storage/store/database.h"
 
 namespace armature::engine {
@@ -31,14 +29,6 @@ using DecidedOn = std::optional<store::CommitEpoch>;
 // `decided_on` if it is not.
 absl::StatusOr<store::GetResult> ReadLocked(const Parts& parts, const store::Table& table, std::string_view key,
                                             store::ReadMode mode, std::string* stored, DecidedOn* decided_on);
-
-// The locks of a commit that releases them early. The callback of the commit has a share, too: a commit that waits for
-// its column family is not queued yet, and keeps its locks until it is answered. Null: the locks are not released
-// early.
-using EarlyGuard = std::shared_ptr<store::LockTable::Guard>;
-
-// True if a commit of `units` should release the locks of `guard` when it is queued. Called once for each commit.
-bool ReleasesEarly(const Parts& parts, absl::Span<const store::WriteUnit> units, store::LockTable::Guard* guard);
 
 // An answer without a write.
 struct UnwrittenAnswer {

@@ -1,6 +1,8 @@
 #include "engine/items/row_commit.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -8,6 +10,8 @@
 #include "engine/capacity.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/codec/stored_item.h"
 
 namespace armature::engine {
 namespace {
@@ -30,12 +34,28 @@ DecidedOn DecidedOnOf(const RowJob& job) {
   return earliest;
 }
 
+// True if the commit of `units` should release the locks of the job when it is queued. Called once for each commit.
+bool ReleasesEarly(RowJob* job, absl::Span<const store::WriteUnit> units) {
+  // A unit that may be refused alone keeps its locks: the writes decided on it would have to fail for its reason.
+  return !job->parts->queued_rows.is_full() && job->guard.TakeEarlyRelease() &&
+         std::none_of(units.begin(), units.end(), [](const store::WriteUnit& unit) { return unit.has_counters(); });
+}
+
+// The row after the write, for the next holder of its lock.
+std::shared_ptr<store::QueuedRow> QueuedRowOf(const RowWrite& row) {
+  std::optional<std::string> value;
+  if (const codec::CanonicalItem* const after = row.effect.after; after != nullptr) {
+    value = Cat(codec::StoredItemHead(*after), after->bytes);
+  }
+  return std::make_shared<store::QueuedRow>(row.table().descriptor.id, row.key, std::move(value));
+}
+
 // Sets terms and callback for the commit of `units`, and releases the images of the rows.
 EarlyRelease Prepare(const RowJobPtr& job, absl::Span<const store::WriteUnit> units, store::CommitTerms* terms,
                      store::CommitCallback* done) {
   EarlyRelease early;
   terms->decided_on = DecidedOnOf(*job);
-  if (ReleasesEarly(*job->parts, units, &job->guard)) {
+  if (ReleasesEarly(job.get(), units)) {
     for (const RowWrite* const row : job->rows) {
       if (row->changes_nothing()) continue;
       job->queued.push_back(QueuedRowOf(*row));

@@ -184,15 +184,6 @@ absl::Status CheckBacklogs(const Parts& parts, const RowWrite& row) {
   return absl::OkStatus();
 }
 
-std::shared_ptr<store::QueuedRow> QueuedRowOf(const RowWrite& row) {
-  DCHECK(!row.images_released);
-  std::optional<std::string> value;
-  if (const codec::CanonicalItem* const after = row.effect.after; after != nullptr) {
-    value = Cat(codec::StoredItemHead(*after), after->bytes);
-  }
-  return std::make_shared<store::QueuedRow>(row.table().descriptor.id, row.key, std::move(value));
-}
-
 store::WriteUnit BuildUnit(RowWrite* row) {
   const store::Table& table = row->table();
   RowEffect& effect = row->effect;

@@ -123,9 +123,6 @@ absl::Status CheckPutSize(const RowWrite& row);
 // ThrottlingException.
 absl::Status CheckBacklogs(const Parts& parts, const RowWrite& row);
 
-// The row after the write, for the next holder of its lock. Must not be called after ReleaseImages.
-std::shared_ptr<store::QueuedRow> QueuedRowOf(const RowWrite& row);
-
 // Builds the write unit. Sets RowEffect::collection_growth.
 store::WriteUnit BuildUnit(RowWrite* row);
 // Frees the bytes of old and new item and entries: many rows wait until their units, which hold copies, are durable.
