@@ -14,6 +14,7 @@
 #include "engine/items/request_report.h"
 #include "engine/items/row_commit.h"
 #include "engine/items/row_write.h"
+#include "engine/read_step.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -50,7 +51,17 @@ struct Batch {
 using BatchPtr = std::shared_ptr<Batch>;
 // Each holds the batch.
 using MemberPtr = std::shared_ptr<Member>;
-using Wave = std::vector<MemberPtr>;
+
+// Members that hold their row locks and run together.
+struct Wave {
+  Parts* parts;
+  std::vector<MemberPtr> members;
+
+  void End(const absl::Status& status) {
+    for (const MemberPtr& member : members) member->End(status);
+  }
+  void Refuse(const absl::Status& status) { End(status); }
+};
 
 Member::Member(Batch* whole, size_t place) : RowJob(whole->parts), batch(whole), table(place) {
   trace = batch->context.trace;
@@ -232,25 +243,15 @@ void Member::Answer(absl::StatusOr<ChangeSequence> outcome) {
   if (batch->unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) Finish(batch);
 }
 
-void RunWave(const Wave& wave, store::ReadMode mode);
-
-void RunWaveOnPool(const Wave& wave) {
-  RunHolder(
-      wave.front()->parts, [wave] { RunWave(wave, store::ReadMode::kMayBlock); },
-      [wave](const absl::Status& status) {
-        for (const MemberPtr& member : wave) member->End(status);
-      });
-}
-
-// Processes members of a batch that hold their row locks: reads and decides all, then commits them together. Members
-// whose rows are not in memory, and all after kInlineBytesMax of work, continue on the pool of lock holders.
-void RunWave(const Wave& wave, store::ReadMode mode) {
-  const Batch& batch = *wave.front()->batch;
+// A step (RunStep): reads and decides all members, then commits them together. Members whose rows are not in memory,
+// and all after kInlineBytesMax of work, remain for the pool.
+absl::StatusOr<bool> RunWave(const std::shared_ptr<Wave>& wave, store::ReadMode mode) {
+  const Batch& batch = *wave->members.front()->batch;
   const size_t cost_max = mode == store::ReadMode::kMemoryOnly ? kInlineBytesMax : SIZE_MAX;
   size_t cost = 0;
-  Wave cold;
-  CommitGroup decided(batch.parts, wave.size());
-  for (const MemberPtr& member : wave) {
+  std::vector<MemberPtr> cold;
+  CommitGroup decided(batch.parts, wave->members.size());
+  for (const MemberPtr& member : wave->members) {
     RowWrite& row = member->row;
     if (cost > cost_max) {
       cold.push_back(member);
@@ -271,7 +272,12 @@ void RunWave(const Wave& wave, store::ReadMode mode) {
     decided.Add(member, read.ok() ? DecideAlone(*batch.parts, &row, &nothing) : read.status());
   }
   decided.Commit();
-  if (!cold.empty()) RunWaveOnPool(cold);
+  wave->members = std::move(cold);
+  return wave->members.empty();
+}
+
+void BeginWave(Parts* parts, std::vector<MemberPtr> members) {
+  RunStep<RunWave>(RunHolder, std::make_shared<Wave>(Wave{parts, std::move(members)}), store::ReadMode::kMemoryOnly);
 }
 
 void WaitForRow(const MemberPtr& member, size_t bytes) {
@@ -280,15 +286,15 @@ void WaitForRow(const MemberPtr& member, size_t bytes) {
       [member](absl::StatusOr<store::LockTable::Guard> guard) {
         if (!guard.ok()) return member->End(guard.status());
         member->guard = *std::move(guard);
-        RunWave({member}, store::ReadMode::kMemoryOnly);
+        BeginWave(member->parts, {member});
       },
       bytes);
 }
 
 void Run(const BatchPtr& batch) {
   batch->unfinished = batch->members.size();
-  Wave free;
-  Wave locked;
+  std::vector<MemberPtr> free;
+  std::vector<MemberPtr> locked;
   free.reserve(batch->members.size());
   for (const auto& each : batch->members) {
     const MemberPtr member(batch, each.get());
@@ -303,7 +309,7 @@ void Run(const BatchPtr& batch) {
   }
   // No member holds a row lock while it waits for another one.
   const size_t bytes = 2 * batch->request.message_bytes / batch->members.size();
-  if (!free.empty()) RunWave(free, store::ReadMode::kMemoryOnly);
+  if (!free.empty()) BeginWave(batch->parts, std::move(free));
   for (const MemberPtr& member : locked) WaitForRow(member, bytes);
 }
 

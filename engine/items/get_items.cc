@@ -13,6 +13,7 @@
 #include "engine/items/expressions.h"
 #include "engine/items/item_key.h"
 #include "engine/items/request_items_text.h"
+#include "engine/read_step.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -117,6 +118,9 @@ struct BatchRead {
   std::vector<std::vector<std::string>> left;  // per table: keys that were not read
   std::vector<double> units;                   // per table of the answer
   BatchGetResult result;
+
+  void End(const absl::Status& status) { std::move(done)(status); }
+  void Refuse(const absl::Status& status);
 };
 using BatchReadPtr = std::shared_ptr<BatchRead>;
 
@@ -227,7 +231,7 @@ absl::Status Prepare(BatchRead* read) {
 
 void LeaveOut(BatchRead* read, BatchRow* row) { read->left[row->table].push_back(model::PlainItem(row->canonical)); }
 
-void Finish(const BatchReadPtr& read) {
+void Finish(BatchRead* read) {
   const bool any = std::any_of(read->units.begin(), read->units.end(), [](double units) { return units > 0; });
   if (!any && !read->refused.ok()) return std::move(read->done)(read->refused);
   const absl::StatusOr<CapacityReport> report = ParseCapacityReport(read->request.return_consumed_capacity);
@@ -278,41 +282,36 @@ void LeaveOutRest(BatchRead* read) {
   for (; read->next < read->rows.size(); ++read->next) LeaveOut(read, &read->rows[read->next]);
 }
 
-void ReadRows(const BatchReadPtr& read, store::ReadMode mode);
-
-void ReadOnPool(const BatchReadPtr& read) {
-  RunOnReadPool(
-      read->parts, [read] { ReadRows(read, store::ReadMode::kMayBlock); },
-      [read](const absl::Status& status) {
-        read->refused = status;
-        LeaveOutRest(read.get());
-        Finish(read);
-      });
+void BatchRead::Refuse(const absl::Status& status) {
+  refused = status;
+  LeaveOutRest(this);
+  Finish(this);
 }
 
-void ReadRows(const BatchReadPtr& read, store::ReadMode mode) {
+// A step (RunStep).
+absl::StatusOr<bool> ReadRows(const BatchReadPtr& read, store::ReadMode mode) {
   for (; read->next < read->rows.size(); ++read->next) {
     BatchRow& row = read->rows[read->next];
     const TableRead& table = read->tables[row.table];
-    if (const absl::Status wanted = CheckStillWanted(read->context); !wanted.ok()) return std::move(read->done)(wanted);
+    ARM_RETURN_IF_ERROR(CheckStillWanted(read->context));
     if (absl::Status admitted = AdmitRead(*read->parts, *table.pinned.table, nullptr, row.key); !admitted.ok()) {
       read->refused = std::move(admitted);
       LeaveOut(read.get(), &row);
       continue;
     }
-    if (mode == store::ReadMode::kMemoryOnly && read->bytes > kInlineBytesMax) return ReadOnPool(read);
+    if (mode == store::ReadMode::kMemoryOnly && read->bytes > kInlineBytesMax) return false;
     std::string stored;
-    const absl::StatusOr<store::GetResult> got =
-        read->parts->database->Get(table.pinned.table->data, row.key, mode, &stored);
-    if (!got.ok()) return std::move(read->done)(got.status());
+    ARM_ASSIGN_OR_RETURN(const store::GetResult got,
+                         read->parts->database->Get(table.pinned.table->data, row.key, mode, &stored));
     const bool is_much = mode == store::ReadMode::kMemoryOnly && IsLongToAnswer(stored);
-    if (*got == store::GetResult::kWouldBlock || is_much) return ReadOnPool(read);
-    const absl::StatusOr<bool> taken = TakeItem(read.get(), row, *got == store::GetResult::kFound, std::move(stored));
-    if (!taken.ok()) return std::move(read->done)(taken.status());
-    if (!*taken) LeaveOutRest(read.get());
-    if (!*taken) break;
+    if (got == store::GetResult::kWouldBlock || is_much) return false;
+    ARM_ASSIGN_OR_RETURN(const bool is_taken,
+                         TakeItem(read.get(), row, got == store::GetResult::kFound, std::move(stored)));
+    if (!is_taken) LeaveOutRest(read.get());
+    if (!is_taken) break;
   }
-  Finish(read);
+  Finish(read.get());
+  return true;
 }
 
 }  // namespace
@@ -334,7 +333,7 @@ void RunBatchGet(Parts* parts, RequestContext context, BatchGetRequest request, 
   read->done = std::move(done);
   read->result.memory = HeldMemory(read->context.memory);
   if (const absl::Status status = Prepare(read.get()); !status.ok()) return std::move(read->done)(status);
-  ReadRows(read, store::ReadMode::kMemoryOnly);
+  RunStep<ReadRows>(RunOnReadPool, read, store::ReadMode::kMemoryOnly);
 }
 
 }  // namespace armature::engine

@@ -47,6 +47,7 @@ struct RowJob {
   // Releases the locks and answers. `outcome`: the sequence of the write, or why nothing was written. Called once, by
   // the functions below or, for an error before the decision, by the owner.
   void End(absl::StatusOr<ChangeSequence> outcome);
+  void Refuse(const absl::Status& status) { End(status); }
 
   WaitingRequests::Token token;  // first, so that it is destroyed last
   Parts* const parts;

@@ -6,6 +6,7 @@
 #include "engine/items/request_report.h"
 #include "engine/items/row_commit.h"
 #include "engine/items/row_write.h"
+#include "engine/read_step.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/limits.h"
@@ -20,6 +21,7 @@ struct Write final : RowJob {
   RequestContext context;
   Callback<WriteResult> done;
   RowWrite row;
+  bool is_read = false;
   WriteResult result;
   // Start of the current wait. Stored here rather than in the continuations, so that these fit their holders without
   // heap allocation.
@@ -65,36 +67,25 @@ void Write::FillAnswer() {
   result.attributes = TakeAttributes(request.return_values, &row);
 }
 
-void DecideAndCommit(const WritePtr& write) {
-  CommitDecided(write, DecideAlone(*write->parts, &write->row, &write->result));
-}
-
-void ReadOld(const WritePtr& write, store::ReadMode mode) {
-  const bool with_collection = WantsCollection(write->request().return_item_collection_metrics, write->row);
-  const int64_t begin_ns = RequestTrace::Begin(write->trace);
-  const absl::StatusOr<bool> read = ReadBefore(*write->parts, mode, with_collection, &write->row);
-  RequestTrace::End(write->trace, WaitFor::kRead, begin_ns);
-  if (!read.ok()) return write->End(read.status());
-  if (!*read) {
-    write->wait_begin_ns = RequestTrace::Begin(write->trace);
-    RunHolder(
-        write->parts,
-        [write] {
-          RequestTrace::End(write->trace, WaitFor::kQueue, write->wait_begin_ns);
-          ReadOld(write, store::ReadMode::kMayBlock);
-        },
-        [write](const absl::Status& status) { write->End(status); });
-    return;
+// A step (RunStep): reads the old item, decides and commits.
+absl::StatusOr<bool> ReadAndCommit(const WritePtr& write, store::ReadMode mode) {
+  RowWrite& row = write->row;
+  const bool is_on_pool = mode == store::ReadMode::kMayBlock;
+  if (is_on_pool) RequestTrace::End(write->trace, WaitFor::kQueue, write->wait_begin_ns);
+  if (!write->is_read) {
+    const bool with_collection = WantsCollection(write->request().return_item_collection_metrics, row);
+    const int64_t begin_ns = RequestTrace::Begin(write->trace);
+    const absl::StatusOr<bool> read = ReadBefore(*write->parts, mode, with_collection, &row);
+    RequestTrace::End(write->trace, WaitFor::kRead, begin_ns);
+    if (!read.ok()) return read;
+    write->is_read = *read;
   }
-  if (mode == store::ReadMode::kMayBlock || DecisionCost(write->row) <= kInlineBytesMax) return DecideAndCommit(write);
-  write->wait_begin_ns = RequestTrace::Begin(write->trace);
-  RunHolder(
-      write->parts,
-      [write] {
-        RequestTrace::End(write->trace, WaitFor::kQueue, write->wait_begin_ns);
-        DecideAndCommit(write);
-      },
-      [write](const absl::Status& status) { write->End(status); });
+  if (!is_on_pool && !(write->is_read && DecisionCost(row) <= kInlineBytesMax)) {
+    write->wait_begin_ns = RequestTrace::Begin(write->trace);
+    return false;
+  }
+  CommitDecided(write, DecideAlone(*write->parts, &row, &write->result));
+  return true;
 }
 
 }  // namespace
@@ -127,7 +118,7 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
         if (!guard.ok()) return write->End(guard.status());
         write->guard = *std::move(guard);
         if (const absl::Status wanted = CheckStillWanted(write->context); !wanted.ok()) return write->End(wanted);
-        ReadOld(write, store::ReadMode::kNoWait);
+        RunStep<ReadAndCommit>(RunHolder, write, store::ReadMode::kNoWait);
       },
       bytes);
 }

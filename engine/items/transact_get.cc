@@ -12,6 +12,7 @@
 #include "engine/items/item_key.h"
 #include "engine/items/request_report.h"
 #include "engine/items/transact_common.h"
+#include "engine/read_step.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -44,13 +45,14 @@ struct ReadTransaction {
   DecidedOn decided_on;  // set if an item is not durable yet
   size_t bytes = 0;      // API size of the items
   TransactGetResult result;
+
+  void End(absl::StatusOr<TransactGetResult> outcome) {
+    guard.Release(store::LockTable::NextWaiter::kOnPool);
+    std::move(done)(std::move(outcome));
+  }
+  void Refuse(const absl::Status& status) { End(status); }
 };
 using ReadTransactionPtr = std::shared_ptr<ReadTransaction>;
-
-void End(const ReadTransactionPtr& transaction, absl::StatusOr<TransactGetResult> result) {
-  transaction->guard.Release(store::LockTable::NextWaiter::kOnPool);
-  std::move(transaction->done)(std::move(result));
-}
 
 absl::Status CheckGetsShape(const TransactGetRequest& request) {
   model::ConstraintList constraints;
@@ -115,8 +117,8 @@ void EndAfterReads(const ReadTransactionPtr& transaction, const absl::Status& ou
               {transaction->decided_on, transaction->result.item_bytes, std::move(transaction->guard),
                transaction->context.trace},
               outcome, [transaction](const absl::Status& durable) {
-                if (!durable.ok()) return End(transaction, durable);
-                End(transaction, std::move(transaction->result));
+                if (!durable.ok()) return transaction->End(durable);
+                transaction->End(std::move(transaction->result));
               });
 }
 
@@ -170,28 +172,26 @@ absl::Status Admit(const ReadTransaction& transaction) {
       [&parts](const TouchedRow& row) { return AdmitRead(parts, row.table, nullptr, row.key); });
 }
 
-// Starts or continues reading. Admission is repeated after a wait, because other requests may have used the capacity.
-void ReadRows(const ReadTransactionPtr& transaction, store::ReadMode mode) {
-  if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return End(transaction, admitted);
+// A step (RunStep). Admission is repeated after a wait, because other requests may have used the capacity.
+absl::StatusOr<bool> ReadRows(const ReadTransactionPtr& transaction, store::ReadMode mode) {
+  ARM_RETURN_IF_ERROR(Admit(*transaction));
   while (transaction->result.items.size() < transaction->rows.size()) {
     ReadRow& row = transaction->rows[transaction->result.items.size()];
     std::string stored;
-    const absl::StatusOr<store::GetResult> got =
-        ReadLocked(*transaction->parts, *row.pinned.table, row.key, mode, &stored, &transaction->decided_on);
-    if (!got.ok()) return End(transaction, got.status());
+    ARM_ASSIGN_OR_RETURN(const store::GetResult got, ReadLocked(*transaction->parts, *row.pinned.table, row.key, mode,
+                                                                &stored, &transaction->decided_on));
     const bool is_much = mode == store::ReadMode::kMemoryOnly &&
                          (transaction->bytes + stored.size() > kInlineBytesMax || IsLongToAnswer(stored));
-    if (*got == store::GetResult::kWouldBlock || is_much) {
-      RunHolder(
-          transaction->parts, [transaction] { ReadRows(transaction, store::ReadMode::kMayBlock); },
-          [transaction](const absl::Status& status) { End(transaction, status); });
-      return;
+    if (got == store::GetResult::kWouldBlock || is_much) return false;
+    const absl::Status taken = TakeItem(transaction.get(), &row, got == store::GetResult::kFound, std::move(stored));
+    if (!taken.ok()) {
+      EndAfterReads(transaction, taken);
+      return true;
     }
-    const absl::Status taken = TakeItem(transaction.get(), &row, *got == store::GetResult::kFound, std::move(stored));
-    if (!taken.ok()) return EndAfterReads(transaction, taken);
   }
   Charge(transaction);
   EndAfterReads(transaction, absl::OkStatus());
+  return true;
 }
 
 // Reports the first invalid key, then missing capacity.
@@ -217,18 +217,18 @@ void RunTransactGet(Parts* parts, RequestContext context, TransactGetRequest req
   transaction->result.memory = HeldMemory(transaction->context.memory);
   absl::Status ready = Prepare(transaction.get());
   if (ready.ok()) ready = CheckBeforeLocks(*transaction);
-  if (!ready.ok()) return End(transaction, ready);
+  if (!ready.ok()) return transaction->End(ready);
   parts->locks.AcquireAll(
       transaction->locks, LockDeadline(*parts, transaction->context),
       [transaction](absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
         if (!guard.ok()) {
-          return End(transaction,
-                     LockError(*transaction->parts, transaction->context, guard.status(), stripe, transaction->locks));
+          return transaction->End(
+              LockError(*transaction->parts, transaction->context, guard.status(), stripe, transaction->locks));
         }
         transaction->guard = *std::move(guard);
         const absl::Status wanted = CheckStillWanted(transaction->context);
-        if (!wanted.ok()) return End(transaction, wanted);
-        ReadRows(transaction, store::ReadMode::kMemoryOnly);
+        if (!wanted.ok()) return transaction->End(wanted);
+        RunStep<ReadRows>(RunHolder, transaction, store::ReadMode::kMemoryOnly);
       },
       sizeof(ReadTransaction) + 2 * transaction->request.message_bytes);
 }

@@ -16,6 +16,7 @@
 #include "engine/items/row_commit.h"
 #include "engine/items/row_write.h"
 #include "engine/items/transact_common.h"
+#include "engine/read_step.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -326,6 +327,19 @@ void Transaction::Answer(absl::StatusOr<ChangeSequence> outcome) {
   std::move(done)(std::move(result));
 }
 
+// Continues to read the rows. Returns false if that would block, or would be too much for the caller's thread.
+absl::StatusOr<bool> ReadRows(Transaction* transaction, store::ReadMode mode, bool is_locked) {
+  const std::string& metrics = transaction->request.return_item_collection_metrics;
+  for (; transaction->read < transaction->size(); ++transaction->read) {
+    RowWrite* const row = transaction->rows[transaction->read];
+    ARM_ASSIGN_OR_RETURN(const bool read,
+                         ReadBefore(*transaction->parts, mode, WantsCollection(metrics, *row), row, is_locked));
+    if (read) transaction->read_bytes += row->old_value.size();
+    if (!read || (mode != store::ReadMode::kMayBlock && transaction->read_bytes > kInlineBytesMax)) return false;
+  }
+  return true;
+}
+
 void Decide(const TransactionPtr& transaction) {
   const absl::Status decided = DecideAll(transaction.get());
   std::vector<store::WriteUnit> further;
@@ -337,8 +351,10 @@ void Decide(const TransactionPtr& transaction) {
   CommitDecided(transaction, decided, std::move(further));
 }
 
-// Decides the transaction, on the pool of lock holders if that is much work.
-void DecideOnFittingThread(const TransactionPtr& transaction) {
+// A step (RunStep): reads all rows, then decides.
+absl::StatusOr<bool> ReadAndDecide(const TransactionPtr& transaction, store::ReadMode mode) {
+  ARM_ASSIGN_OR_RETURN(const bool is_read, ReadRows(transaction.get(), mode, /*is_locked=*/true));
+  if (!is_read) return false;
   size_t cost = 0;
   size_t evaluated = 0;
   for (const RowWrite* const row : transaction->rows) {
@@ -346,33 +362,13 @@ void DecideOnFittingThread(const TransactionPtr& transaction) {
     evaluated += EvaluationBytes(*row);
   }
   if (evaluated > kEvaluationBytesMax) {
-    return CommitDecided(transaction, ValidationError(Cat("The conditions and updates of the transaction would read ",
-                                                          evaluated, " bytes; maximum: ", kEvaluationBytesMax)));
+    CommitDecided(transaction, ValidationError(Cat("The conditions and updates of the transaction would read ",
+                                                   evaluated, " bytes; maximum: ", kEvaluationBytesMax)));
+    return true;
   }
-  if (cost <= kInlineBytesMax) return Decide(transaction);
-  RunHolder(
-      transaction->parts, [transaction] { Decide(transaction); },
-      [transaction](const absl::Status& status) { transaction->End(status); });
-}
-
-// Reads all rows, from memory or from the disk, then calls `then(transaction)`.
-void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*then)(const TransactionPtr&)) {
-  const std::string& metrics = transaction->request.return_item_collection_metrics;
-  // A replayed request holds no rows.
-  const bool holds_rows = !transaction->locks.empty();
-  for (; transaction->read < transaction->size(); ++transaction->read) {
-    RowWrite* const row = transaction->rows[transaction->read];
-    const absl::StatusOr<bool> read =
-        ReadBefore(*transaction->parts, mode, WantsCollection(metrics, *row), row, holds_rows);
-    if (!read.ok()) return transaction->End(read.status());
-    if (*read) transaction->read_bytes += row->old_value.size();
-    if (*read && (mode == store::ReadMode::kMayBlock || transaction->read_bytes <= kInlineBytesMax)) continue;
-    (holds_rows ? RunHolder : RunOnReadPool)(
-        transaction->parts, [transaction, then] { ReadRows(transaction, store::ReadMode::kMayBlock, then); },
-        [transaction](const absl::Status& status) { transaction->End(status); });
-    return;
-  }
-  then(transaction);
+  if (cost > kInlineBytesMax && mode != store::ReadMode::kMayBlock) return false;
+  Decide(transaction);
+  return true;
 }
 
 void OnLocked(const TransactionPtr& transaction, absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
@@ -384,7 +380,7 @@ void OnLocked(const TransactionPtr& transaction, absl::StatusOr<store::LockTable
   if (const absl::Status wanted = CheckStillWanted(transaction->context); !wanted.ok()) {
     return transaction->End(wanted);
   }
-  ReadRows(transaction, store::ReadMode::kMemoryOnly, DecideOnFittingThread);
+  RunStep<ReadAndDecide>(RunHolder, transaction, store::ReadMode::kMemoryOnly);
 }
 
 void Begin(const TransactionPtr& transaction) {
@@ -408,9 +404,12 @@ void Begin(const TransactionPtr& transaction) {
       sizeof(Transaction) + 2 * transaction->request.message_bytes);
 }
 
-// Answers a request that was executed before. Its cost is that of reading its items. The cost is charged but never
-// refused: an error would tell the client that a durable transaction was not executed.
-void AnswerReplay(const TransactionPtr& transaction) {
+// A step (RunStep): answers a request that was executed before. It holds no rows. Its cost is that of reading its
+// items. The cost is charged but never refused: an error would tell the client that a durable transaction was not
+// executed.
+absl::StatusOr<bool> AnswerReplay(const TransactionPtr& transaction, store::ReadMode mode) {
+  ARM_ASSIGN_OR_RETURN(const bool is_read, ReadRows(transaction.get(), mode, /*is_locked=*/false));
+  if (!is_read) return false;
   CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
   for (const RowWrite* const row : transaction->rows) {
     const double units = kTransactionUnitsFactor * ReadUnits(ReadBlocks(row->old_size()), /*consistent=*/true);
@@ -420,24 +419,22 @@ void AnswerReplay(const TransactionPtr& transaction) {
   }
   transaction->result.capacity = capacity.Take();
   transaction->End(transaction->parts->database->change_log().watermark());
+  return true;
 }
 
-void LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
+// A step (RunStep).
+absl::StatusOr<bool> LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
   store::TokenRecord record;
-  const absl::StatusOr<store::GetResult> got =
-      transaction->parts->database->FindToken(transaction->token_key, mode, &record);
-  if (!got.ok()) return transaction->End(got.status());
-  if (*got == store::GetResult::kWouldBlock) {
-    RunOnReadPool(
-        transaction->parts, [transaction] { LookUpToken(transaction, store::ReadMode::kMayBlock); },
-        [transaction](const absl::Status& status) { transaction->End(status); });
-    return;
+  ARM_ASSIGN_OR_RETURN(const store::GetResult got,
+                       transaction->parts->database->FindToken(transaction->token_key, mode, &record));
+  if (got == store::GetResult::kWouldBlock) return false;
+  if (got == store::GetResult::kMissing || record.expires_ms <= TokenClockMs(*transaction->parts)) {
+    Begin(transaction);
+    return true;
   }
-  if (*got == store::GetResult::kMissing || record.expires_ms <= TokenClockMs(*transaction->parts)) {
-    return Begin(transaction);
-  }
-  if (record.fingerprint != transaction->fingerprint) return transaction->End(IdempotentParameterMismatchError());
-  ReadRows(transaction, store::ReadMode::kMemoryOnly, AnswerReplay);
+  if (record.fingerprint != transaction->fingerprint) return IdempotentParameterMismatchError();
+  RunStep<AnswerReplay>(RunOnReadPool, transaction, store::ReadMode::kMemoryOnly);
+  return true;
 }
 
 void ClaimToken(const TransactionPtr& transaction) {
@@ -447,7 +444,7 @@ void ClaimToken(const TransactionPtr& transaction) {
   if (claimed == Claimed::kLater) return;
   transaction->has_claim = claimed == Claimed::kYes;
   if (!transaction->has_claim) return transaction->End(TransactionInProgressError());
-  LookUpToken(transaction, store::ReadMode::kMemoryOnly);
+  RunStep<LookUpToken>(RunOnReadPool, transaction, store::ReadMode::kMemoryOnly);
 }
 
 // Runs one sweep. Returns false if there is nothing more to do now.
