@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "engine/capacity.h"
+#include "engine/items/expressions.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -98,6 +99,30 @@ void RowJob::End(absl::StatusOr<ChangeSequence> outcome) {
   for (const std::shared_ptr<store::QueuedRow>& row : queued) parts->queued_rows.Settle(row.get());
   guard.Release(store::LockTable::NextWaiter::kOnPool);
   Answer(std::move(outcome));
+}
+
+size_t AnswerBytes(std::string_view stored) { return IsLongToAnswer(stored) ? kInlineBytesMax + 1 : stored.size(); }
+
+void AfterQueued(Parts* parts, UnwrittenAnswer answer, absl::Status outcome,
+                 absl::AnyInvocable<void(absl::Status) &&> then) {
+  if (!answer.decided_on.has_value()) {
+    answer.guard.Release(store::LockTable::NextWaiter::kOnPool);
+    return std::move(then)(std::move(outcome));
+  }
+  const int64_t begin_ns = RequestTrace::Begin(answer.trace);
+  parts->database->WhenDurable(
+      *answer.decided_on, answer.bytes,
+      [parts, bytes = answer.bytes, trace = std::move(answer.trace), begin_ns, outcome = std::move(outcome),
+       then = std::move(then)](const absl::StatusOr<ChangeSequence>& durable) mutable {
+        RequestTrace::End(trace, WaitFor::kCommit, begin_ns);
+        if (!durable.ok()) return std::move(then)(durable.status());
+        if (bytes <= kInlineBytesMax) return std::move(then)(std::move(outcome));
+        // The answers of other requests must not wait while this one is encoded.
+        parts->holder_pool.RunAdmitted(
+            [outcome = std::move(outcome), then = std::move(then)]() mutable { std::move(then)(std::move(outcome)); });
+      });
+  // The last act: the next waiter may continue behind it.
+  answer.guard.Release(answer.next);
 }
 
 absl::Status DecideAlone(const Parts& parts, RowWrite* row, WriteResult* result) {

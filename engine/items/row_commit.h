@@ -3,6 +3,10 @@
 
 // The last steps of every write: a job that holds the locks of its rows and has read them is decided, then committed or
 // answered without a write. Single writes, members of batches, transactions and deletions of expired items are jobs.
+//
+// Early lock release: the locks of a job with a contended row are released when its commit is queued, not when it is
+// durable. The next holder of the lock decides on the queued value (store::QueuedRows). Nothing that was decided on it
+// is answered before it is durable, and all of it fails if its batch fails.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +16,6 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "engine/items/early_release.h"
 #include "engine/items/request.h"
 #include "engine/items/row_write.h"
 #include "engine/parts.h"
@@ -76,8 +79,7 @@ absl::Status DecideAlone(const Parts& parts, RowWrite* row, WriteResult* result)
 // commit; otherwise, or if that is nothing, nothing is written. The answer is given when the commit is durable, or when
 // all values are that the job was decided on.
 //
-// If a row is contended, the locks are released as soon as the commit is queued. The release is the last act on this
-// thread, so that the next waiter may continue behind it.
+// Locks that are released early are released as the last act: the next waiter may continue behind it.
 void CommitDecided(const RowJobPtr& job, absl::Status decided, std::vector<store::WriteUnit> further = {});
 
 // Jobs that are queued together, and succeed or fail each by itself. The waits for their commits are not traced.
@@ -98,6 +100,26 @@ class CommitGroup {
   std::vector<store::Commitment> commits_;
   std::vector<EarlyRelease> releases_;  // one for each commit
 };
+
+// An answer without a write.
+struct UnwrittenAnswer {
+  DecidedOn decided_on;
+  size_t bytes = 0;               // estimate of its memory
+  store::LockTable::Guard guard;  // the locks of its rows
+  std::shared_ptr<RequestTrace> trace;
+  // Thread of the next waiter, if the answer waits.
+  store::LockTable::NextWaiter next = store::LockTable::NextWaiter::kBehindThis;
+};
+
+// Estimate of the memory of an answer with an item. `stored`: the item as stored.
+size_t AnswerBytes(std::string_view stored);
+
+// Releases the locks, and calls `then` when the values are durable that the answer was decided on: at once if they are,
+// otherwise on the thread of commit callbacks, or on the pool of lock holders for more than kInlineBytesMax. The
+// argument is `outcome`, or the error of a batch that failed. The caller owns a token of WaitingRequests, and returns
+// after it.
+void AfterQueued(Parts* parts, UnwrittenAnswer answer, absl::Status outcome,
+                 absl::AnyInvocable<void(absl::Status) &&> then);
 
 }  // namespace armature::engine
 

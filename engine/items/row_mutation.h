@@ -78,7 +78,7 @@ class RowMutation {
 // Runs `mutation` through the write path. `done` is called once.
 //
 // The row lock is held from before the read until the commit is durable, or queued if others wait for the row
-// (early_release.h). The answer is given when the commit is durable, in each case. No thread blocks meanwhile. On error
+// (row_commit.h). The answer is given when the commit is durable, in each case. No thread blocks meanwhile. On error
 // nothing was written.
 void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const RowMutation> mutation,
                  Callback<WriteResult> done);

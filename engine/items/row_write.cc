@@ -1,5 +1,6 @@
 #include "engine/items/row_write.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,6 +59,16 @@ bool RowWrite::changes_nothing() const {
   if (!mutation->writes()) return true;
   if (!before.has_value()) return effect.after == nullptr;
   return effect.after != nullptr && effect.after->bytes == before->item.bytes();
+}
+
+absl::StatusOr<store::GetResult> ReadLocked(const Parts& parts, const store::Table& table, std::string_view key,
+                                            store::ReadMode mode, std::string* stored, DecidedOn* decided_on) {
+  const std::shared_ptr<const store::QueuedRow> queued = parts.queued_rows.Find(table.descriptor.id, key);
+  if (queued == nullptr) return parts.database->Get(table.data, key, mode, stored);
+  *decided_on = std::min(decided_on->value_or(queued->epoch()), queued->epoch());
+  if (!queued->value().has_value()) return store::GetResult::kMissing;
+  *stored = *queued->value();
+  return store::GetResult::kFound;
 }
 
 absl::Status FindRow(const Parts& parts, RowWrite* row) {

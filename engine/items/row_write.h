@@ -15,7 +15,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/capacity.h"
-#include "engine/items/early_release.h"
 #include "engine/items/request.h"
 #include "engine/items/row_mutation.h"
 #include "engine/parts.h"
@@ -24,9 +23,19 @@
 #include "storage/codec/item_codec.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/item_view.h"
+#include "storage/store/commit/committer.h"
 #include "storage/store/commit/write_unit.h"
+#include "storage/store/database.h"
 
 namespace armature::engine {
+
+// Epoch of the earliest queued value that a request was decided on, or nullopt if it saw durable rows only.
+using DecidedOn = std::optional<store::CommitEpoch>;
+
+// Reads a row whose lock the caller holds, as Database::Get does: the last value, which need not be durable
+// (row_commit.h). Notes in `decided_on` if it is not.
+absl::StatusOr<store::GetResult> ReadLocked(const Parts& parts, const store::Table& table, std::string_view key,
+                                            store::ReadMode mode, std::string* stored, DecidedOn* decided_on);
 
 // The effect of a write on the row and its index entries.
 struct RowEffect {

@@ -7,10 +7,11 @@
 
 #include "engine/capacity.h"
 #include "engine/items/constraints.h"
-#include "engine/items/early_release.h"
 #include "engine/items/expressions.h"
 #include "engine/items/item_key.h"
 #include "engine/items/request_report.h"
+#include "engine/items/row_commit.h"
+#include "engine/items/row_write.h"
 #include "engine/items/transact_common.h"
 #include "engine/read_step.h"
 #include "storage/base/api_error.h"
