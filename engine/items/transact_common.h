@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -16,8 +18,11 @@
 #include "absl/time/time.h"
 #include "engine/items/request.h"
 #include "engine/parts.h"
+#include "engine/read_step.h"
+#include "engine/request_trace.h"
 #include "storage/model/constraint_list.h"
 #include "storage/store/catalog/catalog.h"
+#include "storage/store/commit/lock_table.h"
 
 namespace armature::engine {
 
@@ -70,6 +75,30 @@ Deadline LockDeadline(const Parts& parts, const RequestContext& context);
 // Translates an error of LockTable::AcquireAll for `rows` to the client's error.
 absl::Status LockError(const Parts& parts, const RequestContext& context, const absl::Status& error, uint32_t stripe,
                        const std::vector<uint64_t>& rows);
+
+// Locks the rows of a transaction, whose hashes are its `locks`, and runs kStep (RunStep) when it holds them.
+// `trace`: of the wait for the locks; may be null.
+template <auto kStep, class Transaction>
+void LockAndRun(const std::shared_ptr<Transaction>& transaction, std::shared_ptr<RequestTrace> trace) {
+  Parts* const parts = transaction->parts;
+  const int64_t begin_ns = RequestTrace::Begin(trace);
+  parts->locks.AcquireAll(
+      transaction->locks, LockDeadline(*parts, transaction->context),
+      [transaction, trace = std::move(trace), begin_ns](absl::StatusOr<store::LockTable::Guard> guard,
+                                                        uint32_t stripe) {
+        RequestTrace::End(trace, WaitFor::kLock, begin_ns);
+        absl::Status ready = guard.status();
+        if (!ready.ok()) {
+          ready = LockError(*transaction->parts, transaction->context, ready, stripe, transaction->locks);
+        } else {
+          transaction->guard = *std::move(guard);
+          ready = CheckStillWanted(transaction->context);
+        }
+        if (!ready.ok()) return transaction->End(ready);
+        RunStep<kStep>(RunHolder, transaction, store::ReadMode::kMemoryOnly);
+      },
+      sizeof(Transaction) + 2 * transaction->request.message_bytes);
+}
 
 }  // namespace armature::engine
 

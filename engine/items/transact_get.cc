@@ -13,7 +13,6 @@
 #include "engine/items/row_commit.h"
 #include "engine/items/row_write.h"
 #include "engine/items/transact_common.h"
-#include "engine/read_step.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -219,19 +218,7 @@ void RunTransactGet(Parts* parts, RequestContext context, TransactGetRequest req
   absl::Status ready = Prepare(transaction.get());
   if (ready.ok()) ready = CheckBeforeLocks(*transaction);
   if (!ready.ok()) return transaction->End(ready);
-  parts->locks.AcquireAll(
-      transaction->locks, LockDeadline(*parts, transaction->context),
-      [transaction](absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
-        if (!guard.ok()) {
-          return transaction->End(
-              LockError(*transaction->parts, transaction->context, guard.status(), stripe, transaction->locks));
-        }
-        transaction->guard = *std::move(guard);
-        const absl::Status wanted = CheckStillWanted(transaction->context);
-        if (!wanted.ok()) return transaction->End(wanted);
-        RunStep<ReadRows>(RunHolder, transaction, store::ReadMode::kMemoryOnly);
-      },
-      sizeof(ReadTransaction) + 2 * transaction->request.message_bytes);
+  LockAndRun<ReadRows>(transaction, /*trace=*/nullptr);
 }
 
 }  // namespace armature::engine

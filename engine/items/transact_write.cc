@@ -209,8 +209,7 @@ struct Transaction final : RowJob {
   size_t read = 0;  // number of rows read
   size_t read_bytes = 0;
   TransactWriteResult result;
-  HeldMemory failed_memory;   // for the items of failed conditions, until the error is answered
-  int64_t wait_begin_ns = 0;  // start of the wait for the locks
+  HeldMemory failed_memory;  // for the items of failed conditions, until the error is answered
 
   size_t size() const { return rows.size(); }
 };
@@ -371,18 +370,6 @@ absl::StatusOr<bool> ReadAndDecide(const TransactionPtr& transaction, store::Rea
   return true;
 }
 
-void OnLocked(const TransactionPtr& transaction, absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
-  if (!guard.ok()) {
-    return transaction->End(
-        LockError(*transaction->parts, transaction->context, guard.status(), stripe, transaction->locks));
-  }
-  transaction->guard = *std::move(guard);
-  if (const absl::Status wanted = CheckStillWanted(transaction->context); !wanted.ok()) {
-    return transaction->End(wanted);
-  }
-  RunStep<ReadAndDecide>(RunHolder, transaction, store::ReadMode::kMemoryOnly);
-}
-
 void Begin(const TransactionPtr& transaction) {
   const std::vector<absl::Status>& key_problems = transaction->actions.key_problems;
   for (size_t i = 0; i < key_problems.size(); ++i) {
@@ -394,14 +381,7 @@ void Begin(const TransactionPtr& transaction) {
   if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return transaction->End(admitted);
   transaction->locks.reserve(transaction->size());
   for (const RowWrite* const row : transaction->rows) transaction->locks.push_back(LockOf(*parts, *row));
-  transaction->wait_begin_ns = RequestTrace::Begin(transaction->trace);
-  parts->locks.AcquireAll(
-      transaction->locks, LockDeadline(*parts, transaction->context),
-      [transaction](absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
-        RequestTrace::End(transaction->trace, WaitFor::kLock, transaction->wait_begin_ns);
-        OnLocked(transaction, std::move(guard), stripe);
-      },
-      sizeof(Transaction) + 2 * transaction->request.message_bytes);
+  LockAndRun<ReadAndDecide>(transaction, transaction->trace);
 }
 
 // A step (RunStep): answers a request that was executed before. It holds no rows. Its cost is that of reading its
