@@ -61,7 +61,7 @@ def thread_names():
     for path in code_files():
         if name_of(path).startswith(PRODUCT_FOLDERS):
             texts[name_of(path)] = path.read_text()
-    pools = set(re.findall(r"\b(?:ThreadPool|RequestQueue)>? (\w+)[;{(]", " ".join(texts.values())))
+    pools = set(re.findall(r"\b(?:ThreadPool|RequestQueue|Worker)>? (\w+)[;{(]", " ".join(texts.values())))
     pattern = re.compile(
         rf"(?:\bSetThreadName\(|\b(?:make_unique<ThreadPool>|ThreadPool|{'|'.join(sorted(pools))})[({{])\"([\w-]+)\""
     )
