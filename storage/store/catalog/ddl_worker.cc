@@ -10,9 +10,10 @@
 #include "absl/time/time.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/base/thread_pool.h"
+#include "storage/base/time_histogram.h"
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
@@ -41,41 +42,17 @@ void Report(bool created, std::string_view kind, size_t count, const absl::Statu
 
 DdlWorker::DdlWorker(Catalog* catalog, RocksDb* db) : catalog_(catalog), db_(db) {
   catalog_->SetReleaseListener([this] { Wake(); });
-  thread_ = std::thread([this] { Work(); });
+  worker_.Start(Worker::Next::WhenWoken(kRetryAfter));
 }
 
-DdlWorker::~DdlWorker() {
-  catalog_->SetReleaseListener(nullptr);
-  {
-    const absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-    wake_.Notify();
-  }
-  thread_.join();
-}
+DdlWorker::~DdlWorker() { catalog_->SetReleaseListener(nullptr); }
 
-void DdlWorker::Wake() {
-  const absl::MutexLock lock(&mutex_);
-  ++wakes_;
-  wake_.Notify();
-}
-
-void DdlWorker::Work() {
-  SetThreadName("arm-ddl");
-  uint64_t seen = 0;
-  while (true) {
-    {
-      const int64_t retry_ns = MonotonicAfter(kRetryAfter);
-      const absl::MutexLock lock(&mutex_);
-      while (wakes_ == seen && !stopping_ && MonotonicNs() < retry_ns) wake_.Until(&mutex_, retry_ns);
-      if (stopping_) return;
-      seen = wakes_;
-    }
-    RunOnce();
-    CallListeners();
-    // Deletions that are asked for meanwhile are made in one round.
-    GiveWay(kRoundPause);
-  }
+Worker::Next DdlWorker::Work() {
+  RunOnce();
+  CallListeners();
+  // Deletions that are asked for meanwhile are made in one round.
+  GiveWay(kRoundPause);
+  return Worker::Next::WhenWoken(kRetryAfter);
 }
 
 void DdlWorker::SetListener(const void* owner, std::function<void()> listener) {
@@ -117,16 +94,13 @@ void DdlWorker::GiveWay(absl::Duration pause) {
   const uint64_t writes = db_->client_writes();
   if (writes_seen_.exchange(writes) == writes) return;
   const int64_t until_ns = MonotonicAfter(std::min(pause, kPauseMax));
-  uint64_t seen = 0;
-  while (true) {
-    {
-      const absl::MutexLock lock(&mutex_);
-      while (wakes_ == seen && !stopping_ && MonotonicNs() < until_ns) wake_.Until(&mutex_, until_ns);
-      if (stopping_ || MonotonicNs() >= until_ns) return;
-      seen = wakes_;
-    }
+  bool was_woken = false;
+  while (worker_.WaitForWake(until_ns)) {
+    was_woken = true;
     ChangeTables(model::TableState::kCreating);
   }
+  // The rest of what there is to do.
+  if (was_woken) Wake();
 }
 
 void DdlWorker::ChangeTables(model::TableState state) {

@@ -8,14 +8,13 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "storage/base/monotonic_wait.h"
+#include "storage/base/worker.h"
 #include "storage/model/table_descriptor.h"
 
 namespace armature::store {
@@ -41,7 +40,7 @@ class DdlWorker {
   DdlWorker& operator=(const DdlWorker&) = delete;
 
   // Wakes the thread: there may be work.
-  void Wake();
+  void Wake() { worker_.Wake(); }
   // The listener of `owner` is called after each change, and after each RunOnce of the thread: the catalog may have
   // changed, or a lease was released. Null removes the listener; it is not running when the call returns.
   void SetListener(const void* owner, std::function<void()> listener);
@@ -54,7 +53,7 @@ class DdlWorker {
   absl::Status RemoveOrphans();
 
  private:
-  void Work();
+  Worker::Next Work();
   void CallListeners();
   // Pauses if clients have written since the last call. Tables are created meanwhile: that costs writers nothing, and
   // the clients that create them wait for it.
@@ -69,13 +68,9 @@ class DdlWorker {
   RocksDb* const db_;
   absl::Mutex run_mutex_;  // one RunOnce at a time
   std::atomic<uint64_t> writes_seen_ = 0;
-  absl::Mutex mutex_;
-  MonotonicWait wake_;
-  uint64_t wakes_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Mutex listener_mutex_;
   std::map<const void*, std::function<void()>> listeners_ ABSL_GUARDED_BY(listener_mutex_);
-  std::thread thread_;
+  Worker worker_{"arm-ddl", [this] { return Work(); }};
 };
 
 }  // namespace armature::store
