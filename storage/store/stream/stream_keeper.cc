@@ -8,7 +8,6 @@
 #include "absl/time/time.h"
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
-#include "storage/base/thread_pool.h"
 
 namespace armature::store {
 namespace {
@@ -21,39 +20,18 @@ int64_t SystemUnixMs() { return absl::ToUnixMillis(absl::Now()); }
 
 StreamKeeper::StreamKeeper(StreamLog* log, const StreamOptions& options, std::function<int64_t()> unix_ms)
     : log_(log), options_(options), unix_ms_(unix_ms ? std::move(unix_ms) : SystemUnixMs) {
-  thread_ = std::thread([this] { Work(); });
-  const auto wake = [this] {
-    const absl::MutexLock lock(&mutex_);
-    woken_ = true;
-    wake_.Notify();
-  };
-  log_->SetGrowthListener(wake, std::max<uint64_t>(1, options_.bytes_max / (4 * kSegmentsPerSpace)));
+  worker_.Start(Worker::Next::WhenWoken(kInterval));
+  log_->SetGrowthListener([this] { worker_.Wake(); },
+                          std::max<uint64_t>(1, options_.bytes_max / (4 * kSegmentsPerSpace)));
 }
 
-StreamKeeper::~StreamKeeper() {
-  log_->SetGrowthListener(nullptr, UINT64_MAX);
-  {
-    const absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-    wake_.Notify();
-  }
-  thread_.join();
-}
+StreamKeeper::~StreamKeeper() { log_->SetGrowthListener(nullptr, UINT64_MAX); }
 
-void StreamKeeper::Work() {
-  SetThreadName("arm-streams");
-  while (true) {
-    {
-      const int64_t due_ns = MonotonicAfter(kInterval);
-      const absl::MutexLock lock(&mutex_);
-      while (!woken_ && !stopping_ && MonotonicNs() < due_ns) wake_.Until(&mutex_, due_ns);
-      if (stopping_) return;
-      woken_ = false;
-    }
-    if (const absl::Status status = RunOnce(); !status.ok()) {
-      LOG_EVERY_N(WARNING, 60) << "store: cannot trim the streams status=" << status;
-    }
+Worker::Next StreamKeeper::Work() {
+  if (const absl::Status status = RunOnce(); !status.ok()) {
+    LOG_EVERY_N(WARNING, 60) << "store: cannot trim the streams status=" << status;
   }
+  return Worker::Next::WhenWoken(kInterval);
 }
 
 absl::Status StreamKeeper::RunOnce() {

@@ -6,12 +6,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <thread>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "storage/base/monotonic_wait.h"
+#include "storage/base/worker.h"
 #include "storage/store/options.h"
 #include "storage/store/stream/stream_log.h"
 
@@ -40,7 +38,7 @@ class StreamKeeper {
   uint64_t trimmed_early() const { return trimmed_early_.load(std::memory_order_relaxed); }
 
  private:
-  void Work();
+  Worker::Next Work();
   absl::Status TrimOld(int64_t now_ms);
   absl::Status TrimToSpace();
   absl::Status RemoveOldStreams(int64_t now_ms);
@@ -50,11 +48,7 @@ class StreamKeeper {
   const std::function<int64_t()> unix_ms_;
   std::atomic<uint64_t> trimmed_early_ = 0;
   absl::Mutex run_mutex_;  // one RunOnce at a time
-  absl::Mutex mutex_;
-  MonotonicWait wake_;
-  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Worker worker_{"arm-streams", [this] { return Work(); }};
 };
 
 }  // namespace armature::store
