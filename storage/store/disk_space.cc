@@ -12,7 +12,7 @@
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
-#include "storage/base/thread_pool.h"
+#include "storage/base/time_histogram.h"
 #include "storage/store/rocks_db.h"
 
 namespace armature::store {
@@ -156,38 +156,25 @@ bool CanOpenFiles(size_t count) {
 }
 
 DiskGuard::DiskGuard(RocksDb* db, DiskSpace* space) : db_(db), space_(space) {
-  thread_ = std::thread([this] { Work(); });
+  worker_.Start(Worker::Next::AtOnce().EvenIfStopped());
 }
 
 DiskGuard::~DiskGuard() {
-  {
-    const absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-    stop_.Notify();
-  }
+  worker_.RequestStop();
   db_->CancelResume();
-  thread_.join();
 }
 
-void DiskGuard::Work() {
-  SetThreadName("arm-disk");
-  while (true) {
-    RunOnce();
-    const absl::MutexLock lock(&mutex_);
-    if (!stopping_) stop_.Until(&mutex_, MonotonicAfter(kInterval));
-    if (stopping_) return;
-  }
-}
-
-void DiskGuard::RunOnce() {
+Worker::Next DiskGuard::Work() {
   space_->Look();
   db_->KeepResumable();
   db_->FlushIdle(MonotonicNs());
-  if (!space_->has_failed() || !HasRoomToResume()) return;
-  const absl::Status resumed = db_->Resume();
-  if (!resumed.ok()) {
-    LOG_EVERY_N(WARNING, 60) << "store: cannot resume writes yet status=" << resumed;
+  if (space_->has_failed() && HasRoomToResume()) {
+    const absl::Status resumed = db_->Resume();
+    if (!resumed.ok()) {
+      LOG_EVERY_N(WARNING, 60) << "store: cannot resume writes yet status=" << resumed;
+    }
   }
+  return Worker::Next::WhenWoken(kInterval);
 }
 
 // Resuming flushes memtables. An attempt without room for that would fail, and after a failed attempt RocksDB may wait

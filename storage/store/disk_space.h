@@ -8,13 +8,12 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "storage/base/monotonic_wait.h"
+#include "storage/base/worker.h"
 #include "storage/store/files/volume.h"
 #include "storage/store/options.h"
 
@@ -114,16 +113,12 @@ class DiskGuard {
   DiskGuard& operator=(const DiskGuard&) = delete;
 
  private:
-  void Work();
-  void RunOnce();
+  Worker::Next Work();
   bool HasRoomToResume();
 
   RocksDb* const db_;
   DiskSpace* const space_;
-  absl::Mutex mutex_;
-  MonotonicWait stop_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Worker worker_{"arm-disk", [this] { return Work(); }};
 };
 
 }  // namespace armature::store
