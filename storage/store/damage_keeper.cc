@@ -1,6 +1,5 @@
 #include "storage/store/damage_keeper.h"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,8 +12,6 @@
 #include "storage/base/fault_points.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/base/thread_pool.h"
-#include "storage/base/time_histogram.h"
 #include "storage/store/compaction_switches.h"
 #include "storage/store/damaged_families.h"
 #include "storage/store/files/volume.h"
@@ -133,38 +130,20 @@ bool KeepDamages(RocksDb* db, CompactionSwitches* switches) {
   return !switches->is_any_in_progress();
 }
 
-DamageKeeper::DamageKeeper(RocksDb* db) : db_(db), switches_(db, [this] { Wake(); }) {
-  db_->damages()->SetListener([this] { Wake(); });
-  thread_ = std::thread([this] { Work(); });
+DamageKeeper::DamageKeeper(RocksDb* db) : db_(db) {
+  db_->damages()->SetListener([this] { worker_.Wake(); });
+  worker_.Start(Worker::Next::AtOnce().EvenIfStopped());
 }
 
 DamageKeeper::~DamageKeeper() {
-  {
-    const absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-    wake_.Notify();
-  }
-  thread_.join();
+  worker_.Stop();
   db_->damages()->SetListener(nullptr);
 }
 
-void DamageKeeper::Wake() {
-  const absl::MutexLock lock(&mutex_);
-  is_woken_ = true;
-  wake_.Notify();
-}
-
-void DamageKeeper::Work() {
-  SetThreadName("arm-damage");
-  while (true) {
-    const bool are_kept = KeepDamages(db_, &switches_);
-    const int64_t retry_ns = MonotonicAfter(are_kept ? absl::InfiniteDuration() : kRetryPause);
-    const bool is_quiet = !switches_.is_any_in_progress();
-    const absl::MutexLock lock(&mutex_);
-    while (!is_woken_ && !(stopping_ && is_quiet) && MonotonicNs() < retry_ns) wake_.Until(&mutex_, retry_ns);
-    if (stopping_ && is_quiet) return;
-    is_woken_ = false;
-  }
+Worker::Next DamageKeeper::Work() {
+  const bool are_kept = KeepDamages(db_, &switches_);
+  return Worker::Next::WhenWoken(are_kept ? absl::InfiniteDuration() : kRetryPause)
+      .EvenIfStopped(switches_.is_any_in_progress());
 }
 
 }  // namespace armature::store

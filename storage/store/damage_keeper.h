@@ -4,12 +4,9 @@
 // Keeps on disk which column families are damaged, and keeps compactions away from them.
 
 #include <string>
-#include <thread>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
-#include "storage/base/monotonic_wait.h"
+#include "storage/base/worker.h"
 #include "storage/store/compaction_switches.h"
 
 namespace rocksdb {
@@ -47,16 +44,12 @@ class DamageKeeper {
   DamageKeeper& operator=(const DamageKeeper&) = delete;
 
  private:
-  void Work();
-  void Wake();
+  Worker::Next Work();
 
   RocksDb* const db_;
-  absl::Mutex mutex_;
-  MonotonicWait wake_;
-  bool is_woken_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  CompactionSwitches switches_;
-  std::thread thread_;
+  // Outlives the changes, which wake it.
+  Worker worker_{"arm-damage", [this] { return Work(); }};
+  CompactionSwitches switches_{db_, [this] { worker_.Wake(); }};
 };
 
 }  // namespace armature::store
