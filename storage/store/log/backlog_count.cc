@@ -9,7 +9,6 @@
 #include "glog/logging.h"
 #include "storage/base/fault_points.h"
 #include "storage/base/status_macros.h"
-#include "storage/base/thread_pool.h"
 #include "storage/codec/change_codec.h"
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/log/change_log.h"
@@ -54,33 +53,21 @@ BacklogCount::BacklogCount(const ChangeLog* log, const Catalog* catalog) : log_(
     }
     if (may_wait) tables_.push_back(table->descriptor.id);
   }
-  if (!tables_.empty()) thread_ = std::thread([this] { Work(); });
+  if (!tables_.empty()) worker_.Start();
 }
 
-BacklogCount::~BacklogCount() {
-  stopping_.Stop();
-  if (thread_.joinable()) thread_.join();
-}
-
-void BacklogCount::Work() {
-  SetThreadName("arm-count");
-  for (const TableId table : tables_) {
-    if (stopping_.is_stopped()) return;
-    CountTable(table);
+Worker::Next BacklogCount::Work() {
+  const TableId table = tables_.back();
+  const absl::StatusOr<bool> is_done = CountSome(table, &counted_);
+  if (!is_done.ok()) {
+    LOG(ERROR) << "store: cannot read the change log, backlog counts are incomplete family=" << kLogFamily
+               << " table=" << table.value() << " after_sequence=" << counted_.value()
+               << " status=" << is_done.status();
   }
-}
-
-void BacklogCount::CountTable(TableId table_id) {
-  ChangeSequence counted;
-  while (!stopping_.is_stopped()) {
-    const absl::StatusOr<bool> is_done = CountSome(table_id, &counted);
-    if (!is_done.ok()) {
-      LOG(ERROR) << "store: cannot read the change log, backlog counts are incomplete family=" << kLogFamily
-                 << " table=" << table_id.value() << " after_sequence=" << counted.value()
-                 << " status=" << is_done.status();
-    }
-    if (!is_done.ok() || *is_done) return;
-  }
+  if (is_done.ok() && !*is_done) return Worker::Next::AtOnce();
+  tables_.pop_back();
+  counted_ = {};
+  return tables_.empty() ? Worker::Next::Never() : Worker::Next::AtOnce();
 }
 
 // The table is looked up for each part: to hold it would delay the removal of its indexes.

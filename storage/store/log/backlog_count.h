@@ -3,12 +3,11 @@
 
 // Counts the change records that earlier runs of the process have left for the global indexes.
 
-#include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
+#include "storage/base/worker.h"
 
 namespace armature::store {
 
@@ -25,21 +24,20 @@ class BacklogCount {
  public:
   // Called before the first commit.
   BacklogCount(const ChangeLog* log, const Catalog* catalog);
-  ~BacklogCount();
   BacklogCount(const BacklogCount&) = delete;
   BacklogCount& operator=(const BacklogCount&) = delete;
 
  private:
-  void Work();
-  void CountTable(TableId table);
+  // Counts some records of the last table of tables_.
+  Worker::Next Work();
   // Counts some records of `table` behind `after`, and sets `after` to the last of them. Returns true at the end.
   absl::StatusOr<bool> CountSome(TableId table, ChangeSequence* after) const;
 
   const ChangeLog* const log_;
   const Catalog* const catalog_;
-  std::vector<TableId> tables_;  // those with records that may wait
-  StopSignal stopping_;
-  std::thread thread_;
+  std::vector<TableId> tables_;  // with records that may wait and are not counted yet
+  ChangeSequence counted_;       // of the last table
+  Worker worker_{"arm-count", [this] { return Work(); }};
 };
 
 }  // namespace armature::store
