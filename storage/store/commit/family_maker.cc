@@ -6,7 +6,6 @@
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/fault_points.h"
-#include "storage/base/thread_pool.h"
 #include "storage/store/disk_space.h"
 #include "storage/store/rocks_db.h"
 
@@ -52,16 +51,7 @@ size_t BytesOf(const std::vector<WriteUnit>& units) {
 
 FamilyMaker::FamilyMaker(const DatabaseOptions& options, RocksDb* db, Committer* committer)
     : options_(options), db_(db), committer_(committer) {
-  thread_ = std::thread([this] { Work(); });
-}
-
-FamilyMaker::~FamilyMaker() {
-  {
-    const absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-    work_.SignalAll();
-  }
-  thread_.join();
+  worker_.Start();
 }
 
 std::optional<CommitEpoch> FamilyMaker::Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms) {
@@ -148,7 +138,7 @@ bool FamilyMaker::Hold(std::vector<WriteUnit>* units, CommitCallback* done, cons
   waiting_bytes_ += bytes;
   held_.fetch_add(1, std::memory_order_release);
   waiting_.push_back({std::move(*units), std::move(*done), terms, bytes});
-  work_.Signal();
+  worker_.Wake();
   return true;
 }
 
@@ -161,13 +151,11 @@ bool FamilyMaker::TouchesWaiting(const std::vector<WriteUnit>& units) const {
   return false;
 }
 
-void FamilyMaker::Work() {
-  SetThreadName("arm-families");
+void FamilyMaker::PassOnAll() {
   while (true) {
     std::vector<Waiting> group;
     {
       const absl::MutexLock lock(&mutex_);
-      while (waiting_.empty() && !stopping_) work_.Wait(&mutex_);
       if (waiting_.empty()) return;
       group.swap(waiting_);
     }

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "storage/base/worker.h"
 #include "storage/store/commit/committer.h"
 #include "storage/store/commit/write_unit.h"
 #include "storage/store/options.h"
@@ -34,8 +34,7 @@ class FamilyMaker {
  public:
   // All must outlive the object.
   FamilyMaker(const DatabaseOptions& options, RocksDb* db, Committer* committer);
-  // Passes on all commits that wait.
-  ~FamilyMaker();
+  // The destructor passes on all commits that wait.
   FamilyMaker(const FamilyMaker&) = delete;
   FamilyMaker& operator=(const FamilyMaker&) = delete;
 
@@ -62,7 +61,8 @@ class FamilyMaker {
   bool Hold(std::vector<WriteUnit>* units, CommitCallback* done, const CommitTerms& terms, absl::Status* refused);
   // True if a family of `units` is touched by a commit that waits.
   bool TouchesWaiting(const std::vector<WriteUnit>& units) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Work();
+  // Passes on the commits that wait, and those that come meanwhile.
+  void PassOnAll();
   void PassOn(std::vector<Waiting> group);
 
   const DatabaseOptions options_;
@@ -71,13 +71,16 @@ class FamilyMaker {
 
   std::atomic<size_t> held_ = 0;  // number of commits that wait or are passed on
   absl::Mutex mutex_;
-  absl::CondVar work_;
   std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   size_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   // Number of rows of commits that wait or are passed on, by family.
   absl::flat_hash_map<const ColumnFamily*, size_t> touched_ ABSL_GUARDED_BY(mutex_);
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Worker worker_{"arm-families",
+                 [this] {
+                   PassOnAll();
+                   return Worker::Next::WhenWoken();
+                 },
+                 [this] { PassOnAll(); }};
 };
 
 }  // namespace armature::store
