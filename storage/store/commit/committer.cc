@@ -235,7 +235,9 @@ Committer::Committer(const DatabaseOptions& options, RocksDb* db, SequenceTicket
     is_resumed_ = true;
     work_.Signal();
   });
-  if (options_.durability == Durability::kInterval) sync_thread_ = std::thread([this] { SyncLoop(); });
+  if (options_.durability == Durability::kInterval) {
+    sync_worker_.Start(Worker::Next::WhenWoken(absl::Milliseconds(options_.sync_interval_ms)));
+  }
 }
 
 Committer::~Committer() {
@@ -244,11 +246,9 @@ Committer::~Committer() {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
     work_.SignalAll();
-    sync_stop_.Notify();
   }
   write_thread_.join();
   callback_thread_.join();
-  if (sync_thread_.joinable()) sync_thread_.join();
 }
 
 std::optional<CommitEpoch> Committer::Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms) {
@@ -536,21 +536,12 @@ void Committer::CallbackLoop() {
   }
 }
 
-void Committer::SyncLoop() {
-  SetThreadName("arm-sync");
-  const absl::Duration interval = absl::Milliseconds(options_.sync_interval_ms);
-  bool stop = false;
-  while (!stop) {
-    {
-      const absl::MutexLock lock(&mutex_);
-      if (!stopping_) sync_stop_.Until(&mutex_, MonotonicAfter(interval));
-      stop = stopping_;
-    }
-    const absl::Status status = db_->SyncLog();
-    if (!status.ok()) {
-      LOG_EVERY_N(ERROR, 100) << "committer: sync failed status=" << status;
-    }
+Worker::Next Committer::Sync() {
+  const absl::Status status = db_->SyncLog();
+  if (!status.ok()) {
+    LOG_EVERY_N(ERROR, 100) << "committer: sync failed status=" << status;
   }
+  return Worker::Next::WhenWoken(absl::Milliseconds(options_.sync_interval_ms));
 }
 
 }  // namespace armature::store

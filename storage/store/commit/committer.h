@@ -17,9 +17,9 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/time_histogram.h"
+#include "storage/base/worker.h"
 #include "storage/store/commit/write_unit.h"
 #include "storage/store/options.h"
 
@@ -142,7 +142,7 @@ class Committer {
 
   void WriteLoop();
   void CallbackLoop();
-  void SyncLoop();
+  Worker::Next Sync();
   // OK if `bytes` more may be queued beside `load`, whose limit is `bytes_max`, else the reason.
   absl::Status CheckQueue(const Load& load, size_t bytes, size_t bytes_max) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // OK if a commit of `bytes` that was decided in `decided_on` may be queued, else the reason.
@@ -184,7 +184,6 @@ class Committer {
   mutable absl::Mutex mutex_;
   absl::CondVar work_;
   absl::CondVar finished_work_;
-  MonotonicWait sync_stop_;
   std::deque<Pending> queue_ ABSL_GUARDED_BY(mutex_);
   Load commits_ ABSL_GUARDED_BY(mutex_);
   Load answers_ ABSL_GUARDED_BY(mutex_);  // of WhenDurable
@@ -200,7 +199,7 @@ class Committer {
   std::atomic<uint64_t> index_changes_with_item_ = 0;
   std::atomic<uint64_t> index_changes_logged_ = 0;
 
-  std::thread sync_thread_;
+  Worker sync_worker_{"arm-sync", [this] { return Sync(); }, [this] { Sync(); }};
   std::thread callback_thread_;
   std::thread write_thread_;
 };
