@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "glog/logging.h"
 #include "index/index_delta.h"
 #include "index/index_entry.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/base/thread_pool.h"
 #include "storage/codec/stored_item.h"
 
 namespace armature::index {
@@ -32,63 +32,28 @@ IndexBuilder::IndexBuilder(store::Database* database, GsiApplier* applier, const
 IndexBuilder::~IndexBuilder() { Stop(); }
 
 void IndexBuilder::Start() {
-  database_->SetCatalogListener(this, [this] { Wake(); });
-  thread_ = std::thread([this] { Work(); });
+  database_->SetCatalogListener(this, [this] { worker_.Wake(); });
+  worker_.Start();
 }
 
 void IndexBuilder::Stop() {
   database_->SetCatalogListener(this, nullptr);
-  {
-    const absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-    wake_.Notify();
+  worker_.Stop();
+}
+
+Worker::Next IndexBuilder::Work() {
+  const absl::StatusOr<Turn> turn = RunOnce();
+  if (!turn.ok()) {
+    LOG_EVERY_N(ERROR, 60) << "index build: turn failed status=" << turn.status();
+    return Worker::Next::WhenWoken(kScanRetryAfter);
   }
-  if (thread_.joinable()) thread_.join();
+  if (!turn->advanced) return Worker::Next::WhenWoken(turn->building ? kCatchUpPoll : absl::InfiniteDuration());
+  return IsLoaded() ? Worker::Next::Share(options_.share_under_load, kGiveWayMax) : Worker::Next::AtOnce();
 }
 
-void IndexBuilder::Wake() {
-  const absl::MutexLock lock(&mutex_);
-  woken_ = true;
-  wake_.Notify();
-}
-
-void IndexBuilder::WaitForWork(absl::Duration pause) {
-  const int64_t until_ns = MonotonicAfter(pause);
-  const absl::MutexLock lock(&mutex_);
-  while (!woken_ && !stopping_ && MonotonicNs() < until_ns) wake_.Until(&mutex_, until_ns);
-  woken_ = false;
-}
-
-void IndexBuilder::Work() {
-  SetThreadName("arm-build");
-  while (true) {
-    {
-      const absl::MutexLock lock(&mutex_);
-      if (stopping_) return;
-    }
-    const int64_t begin_ns = MonotonicNs();
-    const absl::StatusOr<Turn> turn = RunOnce();
-    if (!turn.ok()) {
-      LOG_EVERY_N(ERROR, 60) << "index build: turn failed status=" << turn.status();
-      WaitForWork(kScanRetryAfter);
-    } else if (turn->advanced) {
-      GiveWay(absl::Nanoseconds(MonotonicNs() - begin_ns));
-    } else {
-      WaitForWork(turn->building ? kCatchUpPoll : absl::InfiniteDuration());
-    }
-  }
-}
-
-// Pauses if clients have written since the last turn.
-void IndexBuilder::GiveWay(absl::Duration busy) {
+bool IndexBuilder::IsLoaded() {
   const uint64_t units = database_->committer_counters().units;
-  const bool loaded = units != units_seen_;
-  units_seen_ = units;
-  if (!loaded || options_.share_under_load >= 1) return;
-  const absl::Duration pause = busy * (1 / options_.share_under_load - 1);
-  const int64_t until_ns = MonotonicAfter(std::min(pause, kGiveWayMax));
-  const absl::MutexLock lock(&mutex_);
-  while (!stopping_ && MonotonicNs() < until_ns) wake_.Until(&mutex_, until_ns);
+  return std::exchange(units_seen_, units) != units;
 }
 
 absl::StatusOr<IndexBuilder::Turn> IndexBuilder::RunOnce() {

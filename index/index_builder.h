@@ -6,16 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <thread>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
 #include "index/gsi_applier.h"
-#include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
+#include "storage/base/worker.h"
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/database.h"
 
@@ -54,11 +50,9 @@ class IndexBuilder {
   absl::StatusOr<Turn> RunOnce();
 
  private:
-  void Work();
-  void Wake();
-  // Waits until `pause` is over, there is new work, or the builder stops.
-  void WaitForWork(absl::Duration pause);
-  void GiveWay(absl::Duration busy);
+  Worker::Next Work();
+  // True if clients have written since the last turn.
+  bool IsLoaded();
   absl::StatusOr<bool> Advance(const std::shared_ptr<const store::CatalogSnapshot>& snapshot, const store::Table& table,
                                const store::Index& index);
   absl::StatusOr<bool> FinishScan(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
@@ -73,11 +67,7 @@ class IndexBuilder {
   // is written, the highest sequence that its scan may have seen.
   uint64_t units_seen_ = 0;
   absl::flat_hash_map<IndexId, ChangeSequence> scanned_;
-  absl::Mutex mutex_;
-  MonotonicWait wake_;
-  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Worker worker_{"arm-build", [this] { return Work(); }};
 };
 
 }  // namespace armature::index
