@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "engine/items/expiry_change.h"
 #include "engine/items/row_commit.h"
 #include "engine/items/row_mutation.h"
@@ -11,9 +12,10 @@
 #include "engine/parts.h"
 #include "glog/logging.h"
 #include "storage/base/deadline.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/base/thread_pool.h"
+#include "storage/base/time_histogram.h"
 #include "storage/codec/stored_item.h"
 #include "storage/store/meta_keys.h"
 
@@ -88,25 +90,13 @@ struct Expirer::Deletion final : RowJob {
 };
 
 void Expirer::Start() {
-  parts_->database->SetCatalogListener(this, [this] { Wake(); });
-  thread_ = std::thread([this] { Work(); });
+  parts_->database->SetCatalogListener(this, [this] { worker_.Wake(); });
+  worker_.Start();
 }
 
 void Expirer::Stop() {
-  if (!thread_.joinable()) return;
   parts_->database->SetCatalogListener(this, nullptr);
-  {
-    const absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-    wake_.Notify();
-  }
-  thread_.join();
-}
-
-void Expirer::Wake() {
-  const absl::MutexLock lock(&mutex_);
-  woken_ = true;
-  wake_.Notify();
+  worker_.Stop();
 }
 
 ExpiryStats Expirer::stats() const {
@@ -118,30 +108,10 @@ int64_t Expirer::NowMs() const {
   return parts_->options.unix_ms != nullptr ? parts_->options.unix_ms() : absl::ToUnixMillis(absl::Now());
 }
 
-void Expirer::Pause(absl::Duration time, bool until_woken) {
-  const int64_t until_ns = MonotonicAfter(time);
-  const absl::MutexLock lock(&mutex_);
-  while (!stopping_ && !(until_woken && woken_) && MonotonicNs() < until_ns) wake_.Until(&mutex_, until_ns);
-  if (until_woken) woken_ = false;
-}
-
-void Expirer::Work() {
-  SetThreadName("arm-expiry");
-  while (true) {
-    {
-      const absl::MutexLock lock(&mutex_);
-      if (stopping_) return;
-    }
-    const int64_t begin_ns = MonotonicNs();
-    const bool has_more = RunOnce();
-    PublishStats();
-    if (has_more) {
-      const absl::Duration busy = absl::Nanoseconds(MonotonicNs() - begin_ns);
-      Pause(std::min(busy * (1 / kShare - 1), kGiveWayMax), /*until_woken=*/false);
-    } else {
-      Pause(parts_->options.expiry_interval, /*until_woken=*/true);
-    }
-  }
+Worker::Next Expirer::Work() {
+  const bool has_more = RunOnce();
+  PublishStats();
+  return has_more ? Worker::Next::Share(kShare, kGiveWayMax) : Worker::Next::WhenWoken(parts_->options.expiry_interval);
 }
 
 bool Expirer::RunOnce() {

@@ -10,16 +10,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
-#include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
+#include "storage/base/worker.h"
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/expiry/expiry_index.h"
 
@@ -90,9 +88,7 @@ class Expirer {
     int64_t overdue_ms = 0;
   };
 
-  void Work();
-  void Wake();
-  void Pause(absl::Duration time, bool until_woken);
+  Worker::Next Work();
   // Processes a page of each table that has work. Returns true if there is more to do at once.
   bool RunOnce();
   absl::StatusOr<bool> Advance(const std::shared_ptr<const store::Table>& table, TableWork* work);
@@ -112,11 +108,8 @@ class Expirer {
   Parts* const parts_;
   std::map<TableId, TableWork> tables_;  // used by the working thread only
   mutable absl::Mutex mutex_;
-  MonotonicWait wake_;
-  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   ExpiryStats stats_ ABSL_GUARDED_BY(mutex_);
-  std::thread thread_;
+  Worker worker_{"arm-expiry", [this] { return Work(); }};
 };
 
 }  // namespace armature::engine
