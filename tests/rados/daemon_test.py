@@ -231,6 +231,7 @@ class DaemonTest(RadosTestCase):
         self.wait_until_logged(relay, "the database is served by owner=")
         relayed_at = relay.grpc
         self.assertEqual(tables([relayed_at]), ["rows"])
+        relay.http = relayed_at  # its port for both
         self.assertEqual(relay.call("ListTables", {})["TableNames"], ["rows"])
         self.assertEqual(standby.end(), 0, standby.log())
         relay.wait_until("ready")
