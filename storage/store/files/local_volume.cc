@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "rocksdb/file_system.h"
+#include "storage/base/file_descriptor.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/store/files/descriptor.h"
 #include "storage/store/files/file_error.h"
 #include "storage/store/files/random_file.h"
 #include "storage/store/files/volume.h"
@@ -46,13 +46,13 @@ constexpr mode_t kPrivateFile = 0600;
 
 class LocalFile final : public VolumeFile {
  public:
-  LocalFile(std::string path, Volume::Access access, Descriptor file)
+  LocalFile(std::string path, Volume::Access access, FileDescriptor file)
       : path_(std::move(path)), access_(access), file_(std::move(file)) {}
 
   absl::StatusOr<size_t> ReadAt(uint64_t offset, size_t size, char* to) const override {
     size_t filled = 0;
     while (filled < size) {
-      const ssize_t got = pread(file_.fd(), to + filled, size - filled, static_cast<off_t>(offset + filled));
+      const ssize_t got = pread(file_.get(), to + filled, size - filled, static_cast<off_t>(offset + filled));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return ErrnoError("cannot read", path_, errno);
       if (got == 0) break;
@@ -62,7 +62,7 @@ class LocalFile final : public VolumeFile {
   }
   absl::Status WriteAt(uint64_t offset, std::string_view bytes) override {
     while (!bytes.empty()) {
-      const ssize_t written = pwrite(file_.fd(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      const ssize_t written = pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) return ErrnoError("cannot write", path_, errno);
       offset += static_cast<uint64_t>(written);
@@ -72,38 +72,38 @@ class LocalFile final : public VolumeFile {
   }
   absl::Status Sync() override {
     // A file that is read was written by another process, perhaps by another program: all of it is synced.
-    const int failed = access_ == Volume::Access::kRead ? fsync(file_.fd()) : fdatasync(file_.fd());
+    const int failed = access_ == Volume::Access::kRead ? fsync(file_.get()) : fdatasync(file_.get());
     return failed == 0 ? absl::OkStatus() : ErrnoError("cannot sync", path_, errno);
   }
   absl::Status Truncate(uint64_t size) override {
-    const bool is_cut = ftruncate(file_.fd(), static_cast<off_t>(size)) == 0 && fsync(file_.fd()) == 0;
+    const bool is_cut = ftruncate(file_.get(), static_cast<off_t>(size)) == 0 && fsync(file_.get()) == 0;
     return is_cut ? absl::OkStatus() : ErrnoError("cannot truncate", path_, errno);
   }
   absl::StatusOr<uint64_t> Size() const override {
     struct stat status = {};
-    if (fstat(file_.fd(), &status) != 0) return ErrnoError("cannot read", path_, errno);
+    if (fstat(file_.get(), &status) != 0) return ErrnoError("cannot read", path_, errno);
     return static_cast<uint64_t>(status.st_size);
   }
-  void DropCached() override { posix_fadvise(file_.fd(), 0, 0, POSIX_FADV_DONTNEED); }
+  void DropCached() override { posix_fadvise(file_.get(), 0, 0, POSIX_FADV_DONTNEED); }
 
  private:
   const std::string path_;
   const Volume::Access access_;
-  const Descriptor file_;
+  const FileDescriptor file_;
 };
 
 // flock of an open file.
 class LocalLock final : public VolumeLock {
  public:
-  explicit LocalLock(Descriptor file) : file_(std::move(file)) {}
+  explicit LocalLock(FileDescriptor file) : file_(std::move(file)) {}
 
   bool IsLinked() const override {
     struct stat status = {};
-    return fstat(file_.fd(), &status) == 0 && status.st_nlink > 0;
+    return fstat(file_.get(), &status) == 0 && status.st_nlink > 0;
   }
 
  private:
-  const Descriptor file_;
+  const FileDescriptor file_;
 };
 
 class LocalFileSystem final : public rocksdb::FileSystemWrapper {
@@ -145,13 +145,13 @@ class PosixVolume final : public Volume {
 };
 
 absl::StatusOr<std::string> PosixVolume::Read(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open() && errno == ENOENT) return absl::NotFoundError(Cat(path, " is missing"));
   if (!file.is_open()) return ErrnoError("cannot read", path, errno);
   std::string text;
   std::vector<char> buffer(size_t{64} << 10);
   while (true) {
-    const ssize_t size = read(file.fd(), buffer.data(), buffer.size());
+    const ssize_t size = read(file.get(), buffer.data(), buffer.size());
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) return ErrnoError("cannot read", path, errno);
     if (size == 0) return text;
@@ -175,7 +175,7 @@ absl::Status PosixVolume::WriteDurably(const std::string& path, std::string_view
 }
 
 absl::StatusOr<std::unique_ptr<VolumeFile>> PosixVolume::Open(const std::string& path, Access access) {
-  Descriptor file(open(path.c_str(), (access == Access::kRead ? O_RDONLY : O_RDWR) | O_CLOEXEC));
+  FileDescriptor file(open(path.c_str(), (access == Access::kRead ? O_RDONLY : O_RDWR) | O_CLOEXEC));
   if (!file.is_open() && errno == ENOENT) return absl::NotFoundError(Cat(path, " is missing"));
   if (!file.is_open()) return ErrnoError(access == Access::kRead ? "cannot read" : "cannot open", path, errno);
   return std::make_unique<LocalFile>(path, access, std::move(file));
@@ -184,9 +184,9 @@ absl::StatusOr<std::unique_ptr<VolumeFile>> PosixVolume::Open(const std::string&
 absl::Status PosixVolume::Allocate(const std::string& path, uint64_t bytes) {
   struct stat status = {};
   if (stat(path.c_str(), &status) == 0 && static_cast<uint64_t>(status.st_size) == bytes) return absl::OkStatus();
-  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kPrivateFile));
+  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kPrivateFile));
   // The file must take space, so the size alone is not enough.
-  const int error = file.is_open() ? posix_fallocate(file.fd(), 0, static_cast<off_t>(bytes)) : errno;
+  const int error = file.is_open() ? posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)) : errno;
   if (error == 0) return absl::OkStatus();
   if (file.is_open()) unlink(path.c_str());
   return ErrnoError("cannot make", path, error);
@@ -231,14 +231,14 @@ absl::Status PosixVolume::MakeDirectories(const std::string& path) {
 
 absl::Status PosixVolume::SyncDirectory(const std::string& path) {
   // The parent of a relative path may be the current directory.
-  const Descriptor directory(open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor directory(open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory.is_open()) {
     const int error = errno;
     absl::Status failed = ErrnoError("cannot open directory", path, error);
     return error == ENOENT ? absl::NotFoundError(failed.message()) : failed;
   }
   // Some file systems cannot sync a directory. Nothing better is possible there.
-  const bool synced = fsync(directory.fd()) == 0 || errno == EINVAL || errno == ENOTSUP;
+  const bool synced = fsync(directory.get()) == 0 || errno == EINVAL || errno == ENOTSUP;
   return synced ? absl::OkStatus() : ErrnoError("cannot sync directory", path, errno);
 }
 
@@ -275,10 +275,10 @@ absl::StatusOr<std::string> PosixVolume::MakeScratchDirectory() {
 
 absl::StatusOr<std::unique_ptr<VolumeLock>> PosixVolume::Lock(const std::string& path, LockMode mode, bool make) {
   const int flags = make ? O_RDWR | O_CREAT : O_RDONLY;
-  Descriptor file(open(path.c_str(), flags | O_CLOEXEC, kPrivateFile));
+  FileDescriptor file(open(path.c_str(), flags | O_CLOEXEC, kPrivateFile));
   if (!file.is_open() && errno == ENOENT) return absl::NotFoundError(Cat(path, " is missing"));
   if (!file.is_open()) return ErrnoError("cannot open", path, errno);
-  if (flock(file.fd(), (mode == LockMode::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
+  if (flock(file.get(), (mode == LockMode::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return FailedPreconditionError(Cat(path, " is locked"));
     if (mode != LockMode::kSharedIfPossible) return ErrnoError("cannot lock", path, errno);
   }
@@ -334,9 +334,9 @@ absl::StatusOr<std::string> PosixVolume::IdentityOf(const std::string& path) {
 }
 
 uint64_t PosixVolume::boot() const {
-  const Descriptor file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   char id[64];
-  const ssize_t size = file.is_open() ? read(file.fd(), id, sizeof id) : 0;
+  const ssize_t size = file.is_open() ? read(file.get(), id, sizeof id) : 0;
   return size > 0 ? XXH3_64bits(id, static_cast<size_t>(size)) : 0;
 }
 

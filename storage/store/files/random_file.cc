@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "storage/base/file_descriptor.h"
 #include "storage/base/strings.h"
-#include "storage/store/files/descriptor.h"
 #include "storage/store/files/file_error.h"
 #include "storage/store/files/no_wait_reads.h"
 
@@ -33,7 +33,7 @@ constexpr uint32_t kPauseMax = 63;
 
 class RandomFile final : public rocksdb::FSRandomAccessFile {
  public:
-  RandomFile(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+  RandomFile(std::string path, FileDescriptor file) : path_(std::move(path)), file_(std::move(file)) {}
 
   IOStatus Read(uint64_t offset, size_t size, const IOOptions&, rocksdb::Slice* result, char* scratch,
                 IODebugContext*) const override {
@@ -59,14 +59,14 @@ class RandomFile final : public rocksdb::FSRandomAccessFile {
                        : pattern == kWillNeed   ? POSIX_FADV_WILLNEED
                        : pattern == kWontNeed   ? POSIX_FADV_DONTNEED
                                                 : POSIX_FADV_NORMAL;
-    posix_fadvise(file_.fd(), 0, 0, advice);
+    posix_fadvise(file_.get(), 0, 0, advice);
   }
 
  private:
   IOStatus ReadFile(uint64_t offset, size_t size, rocksdb::Slice* result, char* scratch) const {
     size_t filled = 0;
     while (filled < size) {
-      const ssize_t got = pread(file_.fd(), scratch + filled, size - filled, static_cast<off_t>(offset + filled));
+      const ssize_t got = pread(file_.get(), scratch + filled, size - filled, static_cast<off_t>(offset + filled));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return ErrnoIoError("cannot read", path_, errno);
       if (got == 0) break;
@@ -80,7 +80,7 @@ class RandomFile final : public rocksdb::FSRandomAccessFile {
   IOStatus ReadMemory(uint64_t offset, size_t size, rocksdb::Slice* result, char* scratch) const {
     if (!has_memory_reads_.load(std::memory_order_relaxed) || IsPaused()) return NoWaitReads::WouldWait();
     const iovec to = {scratch, size};
-    const ssize_t got = preadv2(file_.fd(), &to, 1, static_cast<off_t>(offset), RWF_NOWAIT);
+    const ssize_t got = preadv2(file_.get(), &to, 1, static_cast<off_t>(offset), RWF_NOWAIT);
     if (got < 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) has_memory_reads_ = false;
     // Other errors are told by the read that may wait.
     if (got < 0 || static_cast<size_t>(got) < size) {
@@ -103,12 +103,12 @@ class RandomFile final : public rocksdb::FSRandomAccessFile {
     paused_.store(pause, std::memory_order_relaxed);
   }
   IOStatus Advise(uint64_t offset, size_t size, int advice) const {
-    const int error = posix_fadvise(file_.fd(), static_cast<off_t>(offset), static_cast<off_t>(size), advice);
+    const int error = posix_fadvise(file_.get(), static_cast<off_t>(offset), static_cast<off_t>(size), advice);
     return error == 0 ? IOStatus::OK() : ErrnoIoError("cannot advise on", path_, error);
   }
 
   const std::string path_;
-  const Descriptor file_;
+  const FileDescriptor file_;
   // False once the file system has refused to read without waiting.
   mutable std::atomic<bool> has_memory_reads_ = true;
   // Reads in memory that are refused after a miss, and how many of them are left.
@@ -124,7 +124,7 @@ IOStatus OpenRandomFile(const std::string& path, std::unique_ptr<rocksdb::FSRand
     fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return ErrnoIoError("cannot open", path, errno);
-  *file = std::make_unique<RandomFile>(path, Descriptor(fd));
+  *file = std::make_unique<RandomFile>(path, FileDescriptor(fd));
   return IOStatus::OK();
 }
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "rocksdb/file_system.h"
+#include "storage/base/file_descriptor.h"
 #include "storage/store/database.h"
-#include "storage/store/files/descriptor.h"
 #include "storage/store/files/random_file.h"
 #include "storage/store/files/volume.h"
 #include "tests/unit/storage/store/damaged_files.h"
@@ -27,20 +27,20 @@ namespace armature::store::no_wait_reads_test {
 constexpr size_t kFileBytes = 100'000;
 
 bool CanReadMemory(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   EXPECT_TRUE(file.is_open());
   char byte = 0;
   const iovec to = {&byte, 1};
-  return preadv2(file.fd(), &to, 1, 0, RWF_NOWAIT) == 1 || errno == EAGAIN;
+  return preadv2(file.get(), &to, 1, 0, RWF_NOWAIT) == 1 || errno == EAGAIN;
 }
 
 // Number of pages of a file that are in the page cache. Reads nothing.
 size_t CachedPages(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status = {};
-  EXPECT_EQ(fstat(file.fd(), &status), 0);
+  EXPECT_EQ(fstat(file.get(), &status), 0);
   const auto size = static_cast<size_t>(status.st_size);
-  void* const map = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.fd(), 0);
+  void* const map = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
   EXPECT_NE(map, MAP_FAILED);
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   std::vector<unsigned char> states((size + page - 1) / page);
