@@ -76,7 +76,7 @@ void AuditLog::CountLost() {
 
 std::optional<uint64_t> AuditLog::AdmitStranger(absl::Time now) {
   const absl::MutexLock lock(&mutex_);
-  if (strangers_.Take(kStrangers, now)) return std::exchange(left_out_, 0);
+  if (strangers_.Take(kStrangers, absl::ToUnixNanos(now))) return std::exchange(left_out_, 0);
   ++left_out_;
   return std::nullopt;
 }

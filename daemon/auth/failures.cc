@@ -25,7 +25,7 @@ std::string ForLog(std::string_view text) {
 
 bool FailureLog::MayLog(absl::Time now, uint64_t* left_out) {
   absl::MutexLock lock(&mutex_);
-  if (!lines_.Take(kLines, now)) {
+  if (!lines_.Take(kLines, absl::ToUnixNanos(now))) {
     ++left_out_;
     return false;
   }
@@ -73,7 +73,8 @@ TokenBucket& FailureLimiter::BucketOf(std::string_view peer, absl::Time now) {
   if (found != buckets_.end()) return found->second;
   if (buckets_.size() >= options_.addresses_max && now - swept_ >= kSweepInterval) {
     swept_ = now;
-    absl::erase_if(buckets_, [&](auto& entry) { return entry.second.IsFull(options_.failures, now); });
+    absl::erase_if(buckets_,
+                   [&](auto& entry) { return entry.second.IsFull(options_.failures, absl::ToUnixNanos(now)); });
   }
   if (buckets_.size() >= options_.addresses_max) return shared_;
   return buckets_.emplace(std::move(address), TokenBucket(options_.failures)).first->second;
@@ -81,7 +82,7 @@ TokenBucket& FailureLimiter::BucketOf(std::string_view peer, absl::Time now) {
 
 bool FailureLimiter::Failed(std::string_view peer, absl::Time now) {
   absl::MutexLock lock(&mutex_);
-  return !BucketOf(peer, now).Take(options_.failures, now);
+  return !BucketOf(peer, now).Take(options_.failures, absl::ToUnixNanos(now));
 }
 
 void FailureLimiter::TakeBack(std::string_view peer, absl::Time now) {

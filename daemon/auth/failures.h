@@ -4,7 +4,6 @@
 // Reasons of failed authentication, the counts and log lines of refused requests, and the limit on repeated failures.
 // The client learns only the exception.
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -16,48 +15,9 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "storage/base/strings.h"
+#include "storage/base/token_bucket.h"
 
 namespace armature::daemon {
-
-// Allows a burst, then a fixed rate. A clock that is set back by a duration stops the refill for at most that long.
-//
-// Thread-safety: thread-compatible.
-class TokenBucket {
- public:
-  struct Rate {
-    double burst;
-    double per_second;
-  };
-
-  // Starts full.
-  explicit TokenBucket(const Rate& rate) : tokens_(rate.burst) {}
-
-  // Takes a token if there is one.
-  bool Take(const Rate& rate, absl::Time now) {
-    Fill(rate, now);
-    if (tokens_ < 1) return false;
-    tokens_ -= 1;
-    return true;
-  }
-
-  void Return(const Rate& rate) { tokens_ = std::min(rate.burst, tokens_ + 1); }
-
-  // True if the bucket equals a new one.
-  bool IsFull(const Rate& rate, absl::Time now) {
-    Fill(rate, now);
-    return tokens_ >= rate.burst;
-  }
-
- private:
-  void Fill(const Rate& rate, absl::Time now) {
-    const double seconds = std::max(0.0, absl::ToDoubleSeconds(now - filled_));
-    tokens_ = std::min(rate.burst, tokens_ + seconds * rate.per_second);
-    filled_ = now;
-  }
-
-  double tokens_;
-  absl::Time filled_ = absl::InfinitePast();
-};
 
 enum class AuthFailure : uint8_t {
   kMissing,        // no signature, access key or certificate
