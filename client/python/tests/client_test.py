@@ -5,6 +5,8 @@ import unittest
 import armature
 import grpc
 from armature import Retry, errors
+from armature._hints import Schemas
+from armature._settings import make_settings
 from armature._sync.client import Client
 from armature.admin.v1 import admin_pb2
 from armature.api.v1 import items_pb2, statements_pb2, tables_pb2
@@ -19,10 +21,12 @@ class Transport:
     """Answers each call by the next of the answers, and at last by the last one."""
 
     current = 0
+    settings = make_settings("daemon:7700", False, None, (), ())
     is_closed = False
 
     def __init__(self, *answers):
         self._answers = list(answers)
+        self.schemas = Schemas()
         self.requests = []
         self.timeouts = []
 
@@ -157,6 +161,57 @@ class WaitTest(unittest.TestCase):
         for wait in (armature._sync.client.Client.wait_for_table, armature._sync.client.Client.delete_table):
             with self.assertRaises(errors.DeadlineExceeded):
                 wait(client_of(self.CREATING), "users", timeout=0.02)
+
+
+class HintTest(unittest.TestCase):
+    """Hints: what errors say beside the daemon's text. The scenarios have more, with a daemon."""
+
+    def error_of(self, failure, call):
+        client = client_of(failure)
+        client.retry = Retry(attempts=1)
+        with self.assertRaises(errors.ArmatureError) as raised:
+            call(client)
+        return raised.exception
+
+    def test_the_text_of_the_daemon_stays_as_it_is(self):
+        failure = Failed(grpc.StatusCode.NOT_FOUND, "Requested resource not found", "ResourceNotFoundException")
+        error = self.error_of(failure, lambda client: client.table("users").get({"id": 1}))
+        self.assertEqual((error.message, error.hint), ("Requested resource not found", "table users"))
+        self.assertEqual(str(error), "ResourceNotFoundException: Requested resource not found (table users)")
+
+    def test_no_text_of_the_library_is_passed_on(self):
+        refused = "failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:7700: "
+        for text, message in (
+            (refused + "Failed to connect to remote host: Connection refused", "refuses the connection"),
+            (refused + "connect: Connection refused (111)", "refuses the connection"),
+            ("DNS resolution failed for daemon:7700: C-ares status is not ARES_SUCCESS", "cannot be resolved"),
+            ("errors resolving daemon:7700: [field:hostname lookup error:Domain name not found]", "cannot be resolved"),
+            (refused + "Failed parsing HTTP/2 (Expected SETTINGS frame as the first frame)", "speaks HTTP/1"),
+            (refused + "connection attempt timed out before receiving SETTINGS frame", "does not answer"),
+        ):
+            with self.subTest(text):
+                failure = Failed(grpc.StatusCode.UNAVAILABLE, text)
+                error = self.error_of(failure, lambda client: client.list_tables())
+                self.assertIn("daemon:7700", error.message)
+                self.assertIn(message, error.message)
+                self.assertNotRegex(error.message, "last error|UNKNOWN|ARES")
+
+    def test_an_error_that_stays_is_not_repeated(self):
+        failure = Failed(grpc.StatusCode.UNAVAILABLE, "failed to connect to all addresses; Trying to connect an http1.x server")
+        client = client_of(failure)
+        with self.assertRaises(armature.Unavailable):
+            client.list_tables()
+        self.assertEqual(len(client.transport.requests), 1)
+
+
+class PrintTest(unittest.TestCase):
+    def test_objects_print_their_name_and_address(self):
+        client = client_of(AssertionError("sent"))
+        users = client.table("users")
+        self.assertEqual(repr(client), "Client(daemon:7700)")
+        self.assertEqual(repr(users), "Table('users', Client(daemon:7700))")
+        self.assertEqual(repr(users.scan(index="by_age")), "Scan('users/by_age', Client(daemon:7700))")
+        self.assertEqual(repr(users.watch()), "Watch('users', Client(daemon:7700))")
 
 
 if __name__ == "__main__":

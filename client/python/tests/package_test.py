@@ -4,6 +4,7 @@ import asyncio
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import threading
 import unittest
@@ -12,7 +13,7 @@ import armature
 import armature._sync
 import armature.aio
 import armature.testing
-from armature import attr
+from armature import Index, attr
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "build_support"))
@@ -55,6 +56,34 @@ class SynchronousTest(unittest.TestCase):
             ours, theirs = getattr(armature, name), getattr(armature.aio, name)
             names = [{one for one in dir(kind) if not one.startswith("_")} for kind in (ours, theirs)]
             self.assertEqual(*names)
+
+
+class LibraryTest(unittest.TestCase):
+    def test_a_failed_handshake_prints_nothing(self):
+        program = (
+            "import armature, sys\n"
+            "try: armature.connect(sys.argv[1], tls=True, timeout=5).list_tables()\n"
+            "except armature.Unavailable as error: print(error)\n"
+        )
+        with armature.testing.Daemon() as daemon:
+            ended = subprocess.run([sys.executable, "-c", program, daemon.target], capture_output=True, text=True)
+            self.assertEqual(ended.stdout, f"{daemon.target} does not speak TLS\n")
+        self.assertEqual(ended.stderr, "")
+
+
+class IndexTest(unittest.TestCase):
+    def test_indexes_are_added_and_dropped(self):
+        late = Index("by_city", partition={"city": str}, sort={"age": int}, projection=["name"])
+        with armature.testing.Daemon() as daemon, armature.connect(daemon.target) as client:
+            client.create_table("users", partition={"id": str})
+            client.table("users").put({"id": "ann", "city": "Bonn", "age": 30, "name": "Ann", "more": 1})
+            client.add_index("users", late)
+            found = client.table("users").query(attr("city") == "Bonn", index="by_city").all()
+            self.assertEqual(found, [{"id": "ann", "city": "Bonn", "age": 30, "name": "Ann"}])
+            client.drop_index("users", "by_city")
+            self.assertEqual(client.describe_table("users").indexes, {})
+            with self.assertRaises(armature.InvalidArgument):
+                client.add_index("users", Index("local", sort={"age": int}))
 
 
 class DaemonTest(unittest.TestCase):

@@ -134,7 +134,9 @@ class Place:
             arguments["retry"] = None
         if "access_key" in options:
             arguments["access_key"] = tuple(options["access_key"])
-        if options.get("tls"):
+        if options.get("tls") == "system":
+            arguments["tls"] = True
+        elif options.get("tls"):
             directory = self._world.certificates
             own = {"certificate_file": f"{directory}/client.pem", "key_file": f"{directory}/client.key"}
             arguments["tls"] = armature.Tls(f"{directory}/ca.pem", **(own if options.get("certificate") else {}))
@@ -146,7 +148,8 @@ class Place:
                 self._proxy = Proxy(self._world.scenarios / "proxy.py", self.daemon.target)
             return self._proxy.address
         if "addresses" in options:
-            return [self._dead_address() if name == "dead" else self.daemon.target for name in options["addresses"]]
+            known = {"dead": self._dead_address(), "daemon": self.daemon.target, "unresolved": "nothing.invalid:7700"}
+            return [known[name] for name in options["addresses"]]
         return self.daemon.target
 
     def _dead_address(self):

@@ -14,6 +14,12 @@
 `armature.api.v1`.
 """
 
+import os
+
+# gRPC's library writes lines about TLS and connections to standard error; the errors of this package have the reasons.
+# A program that wants them sets the variable itself.
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+
 from . import telemetry
 from ._requests import Index
 from ._retry import Retry

@@ -8,6 +8,7 @@ import grpc
 
 from armature.api.v1 import items_pb2
 
+from ._hints import Schemas, hint_of
 from ._methods import is_read, method_of
 from .errors import ArmatureError, DeadlineExceeded, OutcomeUnknown, Unavailable, from_status, of_operation
 
@@ -37,8 +38,9 @@ def unpack(response: items_pb2.PipelineResponse) -> Any:
     return getattr(response, kind)
 
 
-def error_of(request: Any, error: ArmatureError) -> ArmatureError:
+def error_of(request: Any, error: ArmatureError, schemas: Schemas) -> ArmatureError:
     """The error of an operation that has no answer, or a failed one."""
+    error.hint = error.hint or hint_of(error, request, schemas)
     method = method_of(request)
     if of_operation(error, method.name).certainly_not_applied or is_read(method, request):
         return error

@@ -197,7 +197,7 @@ _KEY_TYPES: Dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Index:
-    """An index of a new table.
+    """An index: of a new table, or a global one that is added to a table.
 
     partition, sort: key attributes with their types (str, int, Decimal or bytes); a local index has no `partition`.
     projection: "ALL", "KEYS_ONLY", or the names of further attributes.
@@ -246,7 +246,7 @@ def create_table_request(
     if capacity is None:
         message.billing_mode = tables_pb2.BILLING_MODE_PAY_PER_REQUEST
     else:
-        throughput = types_pb2.ProvisionedThroughput(read_capacity_units=capacity[0], write_capacity_units=capacity[1])
+        throughput = _throughput(capacity)
         message.billing_mode = tables_pb2.BILLING_MODE_PROVISIONED
         message.provisioned_throughput.CopyFrom(throughput)
     if isinstance(indexes, Index):
@@ -270,9 +270,42 @@ def create_table_request(
         message.stream_specification.stream_view_type = enum_value(
             tables_pb2.StreamViewType, "STREAM_VIEW_TYPE_", stream
         )
+    _define(message, definitions)
+    return message
+
+
+def _define(message: Any, definitions: Mapping[str, Any]) -> None:
     for name, kind in definitions.items():
         message.attribute_definitions.add(attribute_name=name, attribute_type=kind)
+
+
+def add_index_request(
+    table: str, index: Index, capacity: Optional[Tuple[int, int]]
+) -> tables_pb2.UpdateTableRequest:
+    """UpdateTable with a new global index."""
+    if index.partition is None:
+        raise InvalidArgument("an index of a table in use is global: it has a partition key")
+    definitions: Dict[str, Any] = {}
+    message = tables_pb2.UpdateTableRequest(table_name=table)
+    create = message.global_secondary_index_updates.add().create
+    create.index_name = index.name
+    create.key_schema.extend(_key_schema(index.partition, index.sort, definitions))
+    create.projection.CopyFrom(_projection(index.projection))
+    if capacity is not None:
+        create.provisioned_throughput.CopyFrom(_throughput(capacity))
+    _define(message, definitions)
     return message
+
+
+def drop_index_request(table: str, index: str) -> tables_pb2.UpdateTableRequest:
+    """UpdateTable without an index."""
+    message = tables_pb2.UpdateTableRequest(table_name=table)
+    message.global_secondary_index_updates.add().delete.index_name = index
+    return message
+
+
+def _throughput(capacity: Tuple[int, int]) -> types_pb2.ProvisionedThroughput:
+    return types_pb2.ProvisionedThroughput(read_capacity_units=capacity[0], write_capacity_units=capacity[1])
 
 
 def with_token(request: Any) -> Any:

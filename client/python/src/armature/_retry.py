@@ -41,7 +41,7 @@ NO_RETRIES = Retry(attempts=1)
 def is_transient(error: ArmatureError) -> bool:
     """True for errors that may pass with time: no connection, throttling, conflicts of transactions."""
     if error.code is grpc.StatusCode.UNAVAILABLE:
-        return True
+        return not error._is_lasting
     if error.exception in _THROTTLINGS or error.exception in _CONFLICTS:
         return True
     if isinstance(error, TransactionCancelled):

@@ -61,6 +61,7 @@ class Settings:
 
     addresses: Tuple[str, ...]
     credentials: Optional[grpc.ChannelCredentials]
+    tls: Optional[Tls]
     metadata: Metadata
     interceptors: Tuple[Any, ...]
 
@@ -116,7 +117,6 @@ def make_settings(
             raise InvalidArgument("the secret of the access key would be sent in clear text; use TLS")
         pair = base64.b64encode(":".join(access_key).encode()).decode()
         all_metadata += (("authorization", f"Basic {pair}"),)
-    credentials = None
-    if tls:
-        credentials = (Tls() if isinstance(tls, bool) else tls).credentials()
-    return Settings(addresses, credentials, all_metadata, tuple(interceptors))
+    files = (Tls() if isinstance(tls, bool) else tls) if tls else None
+    credentials = None if files is None else files.credentials()
+    return Settings(addresses, credentials, files, all_metadata, tuple(interceptors))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Type
 
@@ -26,14 +25,13 @@ _MAYBE_APPLIED = frozenset(["InternalServerError", "ServiceUnavailable"])
 _BATCH = "BatchWriteItem"
 _COLLECTION_FULL = "ItemCollectionSizeLimitExceededException"
 
-_RESERVED = re.compile(r"reserved keyword: ([A-Za-z]+)$")
-
 # How gRPC says that no address could be connected, so that nothing was sent.
 _NEVER_SENT = (
     "failed to connect to all addresses",
     "connections to all backends failing",
     "empty address list",
     "DNS resolution failed",
+    "errors resolving",
     "Name resolution failure",
 )
 
@@ -41,6 +39,8 @@ _NEVER_SENT = (
 class ArmatureError(Exception):
     """A failed call.
 
+    message: the text of the daemon, or of this package. hint: what the client knows beside it, such as the table; may
+    be empty.
     exception: name of the documented exception, such as "ValidationException"; empty if the network failed.
     code: the gRPC status code; None if nothing was sent.
     retry_after: pause in seconds that the daemon advises; 0 without advice.
@@ -58,8 +58,9 @@ class ArmatureError(Exception):
         request_id: str = "",
         never_sent: bool = False,
     ) -> None:
-        super().__init__(f"{exception}: {message}" if exception else message)
+        super().__init__(message)
         self.message = message
+        self.hint = ""
         self.exception = exception
         self.code = code
         self.retry_after = retry_after
@@ -67,6 +68,11 @@ class ArmatureError(Exception):
         self._detail = detail
         self._never_sent = never_sent
         self._applied_in_part = False
+        self._is_lasting = False
+
+    def __str__(self) -> str:
+        text = f"{self.exception}: {self.message}" if self.exception else self.message
+        return f"{text} ({self.hint})" if self.hint else text
 
     @property
     def certainly_not_applied(self) -> bool:
@@ -287,9 +293,6 @@ def _read_details(
         message = detail.message or message
         retry_after = max(retry_after, detail.retry_after_ms / 1000)
         request_id = detail.request_id or request_id
-    reserved = _RESERVED.search(message)
-    if reserved is not None:
-        message += f" (in a text of this package, #{reserved.group(1)} stands for the attribute {reserved.group(1)})"
     kind = _CLASSES.get(exception) or _CLASSES_BY_CODE.get(code, ArmatureError)
     never_sent = code is grpc.StatusCode.UNAVAILABLE and not exception and message.startswith(_NEVER_SENT)
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED and not exception:
@@ -330,6 +333,13 @@ def from_rpc(error: Any) -> ArmatureError:
         str(trailers.get(_EXCEPTION_TRAILER, "")),
         str(trailers.get(_REQUEST_ID_TRAILER, "")),
     )
+
+
+def of_connection(error: ArmatureError, reason: str, is_lasting: bool) -> ArmatureError:
+    """The error, with the reason why there is no connection. is_lasting: a repeat would fail in the same way."""
+    error.message = reason
+    error._is_lasting = is_lasting
+    return error
 
 
 def from_status(status: errors_pb2.RpcStatus) -> ArmatureError:

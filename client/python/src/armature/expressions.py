@@ -228,6 +228,9 @@ class Attribute(_Comparable):
     def __init__(self, path: str) -> None:
         self.path = path
 
+    def __repr__(self) -> str:
+        return f"attr({self.path!r})"
+
     def render(self, placeholders: Placeholders) -> str:
         return placeholders.path(self.path)
 

@@ -12,12 +12,31 @@ from armature.admin.v1 import admin_pb2
 from armature.api.v1 import items_pb2, statements_pb2, tables_pb2, types_pb2
 
 from .. import values
+from .._connecting import explain
+from .._hints import hint_of
 from .._methods import Method, method_of
-from .._requests import Index, Key, KeyTypes, create_table_request, project, with_token
+from .._requests import (
+    Index,
+    Key,
+    KeyTypes,
+    add_index_request,
+    create_table_request,
+    drop_index_request,
+    project,
+    with_token,
+)
 from .._retry import NO_RETRIES, Attempts, Retry, time_of
 from .._session import Session
 from .._settings import Tls, make_settings
-from ..errors import DeadlineExceeded, NotFound, Unavailable, from_rpc, of_operation
+from ..errors import (
+    ArmatureError,
+    DeadlineExceeded,
+    NotFound,
+    Unavailable,
+    from_rpc,
+    of_connection,
+    of_operation,
+)
 from ..expressions import Projection
 from ..models import model_of
 from ..results import TableInfo
@@ -75,6 +94,7 @@ class Client:
                 response = await self._send(method, sent, seconds, idempotent, observed)
         if self._session is not None:
             self._session.after(request, response)
+        self.transport.schemas.learn(response)
         return response
 
     async def _send(
@@ -88,7 +108,7 @@ class Client:
             try:
                 return await self.transport.unary(method, request, left)
             except grpc.RpcError as failure:
-                error = of_operation(from_rpc(failure), method.name)
+                error = of_operation(await self.explained(from_rpc(failure), request, address), method.name)
             if isinstance(error, Unavailable):
                 self.transport.leave(address)
             if attempts is None:
@@ -100,6 +120,17 @@ class Client:
             left = deadline - time.monotonic()
             if left <= 0 or self.transport.is_closed:
                 raise attempts.final(error)
+
+    async def explained(self, error: ArmatureError, request: Any, address: int) -> ArmatureError:
+        """The error, with the reason why the address of this number cannot be reached, or with a hint."""
+        if isinstance(error, Unavailable) and error.certainly_not_applied and not error.exception:
+            settings = self.transport.settings
+            reason = await runtime.in_thread(explain, error.message, settings.addresses[address], settings.tls)
+            return of_connection(error, *reason)
+        if error.code is grpc.StatusCode.DEADLINE_EXCEEDED and not error.exception:
+            error.message = f"{self.transport.settings.addresses[address]} has not answered in time"
+        error.hint = hint_of(error, request, self.transport.schemas)
+        return error
 
     # -- Items.
 
@@ -244,6 +275,31 @@ class Client:
                 return
             pause = await _pause(pause, deadline, f"the table {name} is being deleted")
 
+    async def add_index(
+        self,
+        table: str,
+        index: Index,
+        *,
+        capacity: Optional[Tuple[int, int]] = None,
+        wait: bool = True,
+        timeout: Optional[float] = None,
+    ) -> None:
+        """Adds a global index to a table in use, and waits until it has all items.
+
+        capacity: as of `create_table`, for a table that has one. timeout: of each of the two.
+        """
+        await self.call(add_index_request(table, index, capacity), timeout=timeout)
+        if wait:
+            await self.wait_for_table(table, timeout=timeout)
+
+    async def drop_index(
+        self, table: str, index: str, *, wait: bool = True, timeout: Optional[float] = None
+    ) -> None:
+        """Removes a global index of a table in use, and waits until it is gone."""
+        await self.call(drop_index_request(table, index), timeout=timeout)
+        if wait:
+            await self.wait_for_table(table, timeout=timeout)
+
     async def describe_table_message(
         self, name: str, *, timeout: Optional[float] = None
     ) -> tables_pb2.TableDescription:
@@ -312,6 +368,9 @@ class Client:
             pause = await _pause(pause, deadline, f"an index of the table {name} lags behind")
 
     # -- Life.
+
+    def __repr__(self) -> str:
+        return f"Client({', '.join(self.transport.settings.addresses)})"
 
     async def close(self) -> None:
         """Ends all calls and closes the connections, also those of sessions."""

@@ -26,6 +26,11 @@ class Pages(Generic[T]):
         self._model = model
         self._timeout = timeout
 
+    def __repr__(self) -> str:
+        kind = type(self._request).__name__.replace("Request", "")
+        index = f"/{self._request.index_name}" if self._request.index_name else ""
+        return f"{kind}({self._request.table_name + index!r}, {self._client!r})"
+
     async def _read(self, start: Optional[Any]) -> Any:
         request = self._request
         if start is not None:

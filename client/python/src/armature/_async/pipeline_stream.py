@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional
 import grpc
 import grpc.aio
 
+from armature.api.v1 import items_pb2
+
 from .. import _pipelining
 from ..errors import ArmatureError, from_rpc
 
@@ -116,7 +118,8 @@ class PipelineStream:
                     break
                 self._answer(response)
         except grpc.RpcError as failure:
-            error = from_rpc(failure)
+            request = items_pb2.PipelineRequest()
+            error = await self._client.explained(from_rpc(failure), request, self._client.transport.current)
         except asyncio.CancelledError:
             self._call.cancel()
         self._closed = True
@@ -139,7 +142,7 @@ class PipelineStream:
         if one.future.done():
             return
         if error is not None:
-            one.future.set_exception(_pipelining.error_of(one.request, error))
+            one.future.set_exception(_pipelining.error_of(one.request, error, self._client.transport.schemas))
             one.future.exception()  # A future that nobody awaits is no reason for a message of asyncio.
             return
         try:

@@ -12,6 +12,7 @@ T = TypeVar("T")
 
 sleep = asyncio.sleep
 Lock = asyncio.Lock
+in_thread = asyncio.to_thread
 
 
 class Group:

@@ -54,6 +54,9 @@ class Table(Generic[T]):
         self._model = model
         self.name = name
 
+    def __repr__(self) -> str:
+        return f"Table({self.name!r}, {self._client!r})"
+
     async def get(
         self,
         key: Key,

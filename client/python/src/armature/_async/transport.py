@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, Optional
 import grpc
 import grpc.aio
 
+from .._hints import Schemas
 from .._methods import Method
 from .._settings import Settings
 
@@ -25,7 +26,8 @@ class Transport:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
+        self.schemas = Schemas()
         self._channels: Dict[int, grpc.aio.Channel] = {}
         self._calls: Dict[str, Callable[..., Any]] = {}
         self.current = 0  # number of the address in use
@@ -35,7 +37,7 @@ class Transport:
         """Makes one attempt of a call."""
         call = self._calls.get(method.path) or self._make_call(method)
         try:
-            return await call(request, timeout=timeout, metadata=self._settings.metadata)
+            return await call(request, timeout=timeout, metadata=self.settings.metadata)
         except asyncio.CancelledError:
             # A channel that is closed ends its calls in this way, too.
             if self.is_closed and not _is_cancelled_by_program():
@@ -47,8 +49,8 @@ class Transport:
 
     def leave(self, address: int) -> None:
         """The address of this number cannot be reached: the next calls use another one."""
-        if len(self._settings.addresses) > 1 and self.current == address:
-            self.current = (address + 1) % len(self._settings.addresses)
+        if len(self.settings.addresses) > 1 and self.current == address:
+            self.current = (address + 1) % len(self.settings.addresses)
             self._calls = {}
 
     def _make_call(self, method: Method) -> Callable[..., Any]:
@@ -65,7 +67,7 @@ class Transport:
             raise ValueError("the client is closed")
         channel = self._channels.get(self.current)
         if channel is None:
-            settings = self._settings
+            settings = self.settings
             address = settings.addresses[self.current]
             options = settings.channel_options
             interceptors = list(settings.interceptors) or None
@@ -85,7 +87,7 @@ class Transport:
             request_serializer=method.request_class.SerializeToString,
             response_deserializer=method.response_class.FromString,
         )
-        return ResponseStream(call(request, metadata=self._settings.metadata))
+        return ResponseStream(call(request, metadata=self.settings.metadata))
 
     def duplex(self, method: Method, timeout: Optional[float]) -> Any:
         """Starts a call with streams in both directions."""
@@ -94,7 +96,7 @@ class Transport:
             request_serializer=method.request_class.SerializeToString,
             response_deserializer=method.response_class.FromString,
         )
-        return call(timeout=timeout, metadata=self._settings.metadata)
+        return call(timeout=timeout, metadata=self.settings.metadata)
 
     async def close(self) -> None:
         """Ends all calls and closes the connections."""

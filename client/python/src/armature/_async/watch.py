@@ -71,6 +71,9 @@ class Watch(Generic[T]):
         self._changes: Deque[streams_pb2.ChangeRecord] = deque()
         self._position: Optional[str] = request.after_sequence_number or None
 
+    def __repr__(self) -> str:
+        return f"Watch({self._request.table_name!r}, {self._client!r})"
+
     @property
     def position(self) -> Optional[str]:
         """Behind the last change that was returned; None before the watch has begun without one."""
@@ -127,7 +130,7 @@ class Watch(Generic[T]):
             response = await self._call.read(patience)
         except grpc.RpcError as error:
             transport.leave(address)
-            raise from_rpc(error) from None
+            raise await self._client.explained(from_rpc(error), self._request, address) from None
         except TimeoutError:
             transport.leave(address)
             raise Unavailable("the daemon sends no heartbeats", code=grpc.StatusCode.UNAVAILABLE) from None

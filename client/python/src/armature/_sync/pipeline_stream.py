@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTupl
 
 import grpc
 
+from armature.api.v1 import items_pb2
+
 from .. import _pipelining
 from ..errors import ArmatureError, from_rpc
 
@@ -92,7 +94,8 @@ class PipelineStream:
             for response in self._call:
                 self._answer(response)
         except grpc.RpcError as failure:
-            error = from_rpc(failure)
+            request = items_pb2.PipelineRequest()
+            error = self._client.explained(from_rpc(failure), request, self._client.transport.current)
         with self._lock:
             self._closed = True
             numbers = list(self._outstanding)
@@ -146,7 +149,7 @@ class PipelineStream:
         if not one.future.set_running_or_notify_cancel():
             return  # The program has cancelled it.
         if error is not None:
-            one.future.set_exception(_pipelining.error_of(one.request, error))
+            one.future.set_exception(_pipelining.error_of(one.request, error, self._client.transport.schemas))
             return
         try:
             result = one.read(response)

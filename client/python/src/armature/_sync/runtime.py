@@ -13,6 +13,12 @@ T = TypeVar("T")
 sleep = time.sleep
 Lock = threading.Lock
 
+
+def in_thread(function: Callable[..., T], *arguments: Any) -> T:
+    """The result of a function that waits."""
+    return function(*arguments)
+
+
 # Longest time in seconds that a thread of an abandoned `merge` takes to notice it.
 _ABANDONED_CHECK = 0.1
 

@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, Iterator, Optional
 
 import grpc
 
+from .._hints import Schemas
 from .._methods import Method
 from .._settings import Settings
 
@@ -15,7 +16,8 @@ class Transport:
     """Channels to the addresses of a daemon; the calls use one of them until it cannot be reached. Thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
+        self.schemas = Schemas()
         self._lock = threading.Lock()
         self._channels: Dict[int, grpc.Channel] = {}
         self._calls: Dict[str, Callable[..., Any]] = {}
@@ -25,14 +27,14 @@ class Transport:
     def unary(self, method: Method, request: Any, timeout: float) -> Any:
         """Makes one attempt of a call."""
         call = self._calls.get(method.path) or self._make_call(method)
-        return call(request, timeout=timeout, metadata=self._settings.metadata)
+        return call(request, timeout=timeout, metadata=self.settings.metadata)
 
     def leave(self, address: int) -> None:
         """The address of this number cannot be reached: the next calls use another one."""
-        if len(self._settings.addresses) > 1:
+        if len(self.settings.addresses) > 1:
             with self._lock:
                 if self.current == address:
-                    self.current = (address + 1) % len(self._settings.addresses)
+                    self.current = (address + 1) % len(self.settings.addresses)
                     self._calls = {}
 
     def _make_call(self, method: Method) -> Callable[..., Any]:
@@ -50,7 +52,7 @@ class Transport:
             raise ValueError("the client is closed")
         channel = self._channels.get(self.current)
         if channel is None:
-            settings = self._settings
+            settings = self.settings
             address = settings.addresses[self.current]
             if settings.credentials is None:
                 channel = grpc.insecure_channel(address, options=settings.channel_options)
@@ -69,7 +71,7 @@ class Transport:
                 request_serializer=method.request_class.SerializeToString,
                 response_deserializer=method.response_class.FromString,
             )
-        return ResponseStream(call(request, metadata=self._settings.metadata))
+        return ResponseStream(call(request, metadata=self.settings.metadata))
 
     def duplex(self, method: Method, requests: Iterator[Any], timeout: Optional[float]) -> Any:
         """Starts a call with streams in both directions."""
@@ -79,7 +81,7 @@ class Transport:
                 request_serializer=method.request_class.SerializeToString,
                 response_deserializer=method.response_class.FromString,
             )
-        return call(requests, timeout=timeout, metadata=self._settings.metadata)
+        return call(requests, timeout=timeout, metadata=self.settings.metadata)
 
     def close(self) -> None:
         """Ends all calls and closes the connections."""
