@@ -43,7 +43,7 @@ func Open(address string, options ...Option) (*Client, error) {
 		return nil, err
 	}
 	transport := &channels{}
-	client := &Client{conn: &conn{transport: transport, settings: s}, closes: sync.OnceValue(transport.close)}
+	client := &Client{conn: &conn{transport: transport, settings: s, schemas: newSchemas(), address: address}, closes: sync.OnceValue(transport.close)}
 	for range s.connections {
 		connection, err := dial(address, s)
 		if err != nil {
@@ -86,12 +86,15 @@ func New(connection grpc.ClientConnInterface, options ...Option) (*Client, error
 	if err != nil {
 		return nil, err
 	}
-	client := &Client{conn: &conn{transport: foreign{connection}, settings: s}, closes: func() error { return nil }}
+	client := &Client{conn: &conn{transport: foreign{connection}, settings: s, schemas: newSchemas()}, closes: func() error { return nil }}
 	if s.session {
 		return client.Session(), nil
 	}
 	return client, nil
 }
+
+// String returns the address.
+func (c *Client) String() string { return "armature.Client(" + c.conn.address + ")" }
 
 // Close closes the connections. Calls that are under way fail. A further Close returns what the first one did.
 func (c *Client) Close() error { return c.closes() }

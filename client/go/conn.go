@@ -68,6 +68,8 @@ type conn struct {
 	transport transport
 	settings  *settings
 	session   *session // nil: none
+	schemas   *schemas
+	address   string // for errors; empty for a connection of the program's own
 	// isPipeline: the calls are operations of a pipeline, which are not repeated after a lost answer.
 	isPipeline bool
 }
@@ -100,6 +102,9 @@ func (c *conn) Invoke(ctx context.Context, fullMethod string, request, response 
 	if err == nil && c.session != nil {
 		c.session.learn(request, response, before)
 	}
+	if err == nil {
+		c.schemas.learn(response)
+	}
 	return err
 }
 
@@ -114,6 +119,8 @@ func (c *conn) repeat(ctx context.Context, m method, fullMethod string, request,
 			return attempt, nil
 		}
 		failed := newError(m.name, err, !sent)
+		failed.explainConnection(c.address)
+		failed.Hint = c.schemas.hintOf(failed, request)
 		final := func() error {
 			if isRead(m, request) || !maybeApplied && failed.notApplied() {
 				return failed.typed()
@@ -182,15 +189,25 @@ func (c *conn) NewStream(ctx context.Context, description *grpc.StreamDesc, full
 	name := fullMethod[strings.LastIndexByte(fullMethod, '/')+1:]
 	stream, err := c.transport.newStream(ctx, description, fullMethod, options)
 	if err != nil {
-		return nil, newError(name, err, true).typed()
+		failed := newError(name, err, true)
+		failed.explainConnection(c.address)
+		return nil, failed.typed()
 	}
-	return &streamOfErrors{stream, name}, nil
+	return &streamOfErrors{ClientStream: stream, conn: c, operation: name}, nil
 }
 
 // streamOfErrors returns the errors of this package.
 type streamOfErrors struct {
 	grpc.ClientStream
+	conn      *conn
 	operation string
+	request   any // that was sent last
+}
+
+// SendMsg sends a message.
+func (s *streamOfErrors) SendMsg(message any) error {
+	s.request = message
+	return s.ClientStream.SendMsg(message)
 }
 
 // RecvMsg receives a message. io.EOF: the stream has ended well.
@@ -199,7 +216,9 @@ func (s *streamOfErrors) RecvMsg(message any) error {
 	if _, isStatus := status.FromError(err); err == nil || !isStatus {
 		return err
 	}
-	return newError(s.operation, err, false).typed()
+	failed := newError(s.operation, err, false)
+	failed.Hint = s.conn.schemas.hintOf(failed, s.request)
+	return failed.typed()
 }
 
 // shallowCopy sets the fields of a message to those of another one: maps, lists and messages are shared.

@@ -75,6 +75,56 @@ func TestReadsAreRepeatedAfterALostAnswer(t *testing.T) {
 	}
 }
 
+func TestTheTextOfTheDaemonStaysAsItIs(t *testing.T) {
+	client, _ := fakeClient(t, exception(codes.NotFound, ErrResourceNotFound))
+	_, err := client.Table("users").Get(context.Background(), Key{"id": 1})
+	var failed *CallError
+	if !errors.As(err, &failed) || failed.Message != "why" || failed.Hint != "table users" {
+		t.Errorf("%#v", err)
+	}
+	if err.Error() != "armature: GetItem: ResourceNotFoundException: why (table users) (request R1)" {
+		t.Error(err)
+	}
+}
+
+func TestErrorsOfConnectionsHaveNoTextOfALibrary(t *testing.T) {
+	handshake := `connection error: desc = "transport: authentication handshake failed: `
+	dialing := `connection error: desc = "transport: Error while dialing: `
+	for text, expected := range map[string]string{
+		dialing + `dial tcp 127.0.0.1:1: connect: connection refused"`:              "db:1 refuses the connection: no daemon listens there",
+		dialing + `dial unix /a: connect: no such file or directory"`:               "no daemon listens at db:1: there is no such socket",
+		dialing + `dial tcp 10.0.0.1:1: i/o timeout"`:                               "db:1 does not answer a connection in time",
+		`name resolver error: produced zero addresses`:                              "the name in db:1 cannot be resolved",
+		handshake + `tls: first record does not look like a TLS handshake"`:         "db:1 does not speak TLS",
+		handshake + `remote error: tls: handshake failure"`:                         "db:1 does not speak TLS",
+		handshake + `remote error: tls: certificate required"`:                      "db:1 wants a certificate of the client that it trusts",
+		handshake + `tls: failed to verify certificate: x509: certificate expired"`: "the certificate of db:1 is not trusted: certificate expired",
+		`connection error: desc = "error reading server preface: http2: failed reading the frame payload: ` +
+			`http2: frame too large, note that the frame header looked like an HTTP/1.1 header"`: "db:1 speaks HTTP/1, and not gRPC",
+	} {
+		failed := newError("GetItem", status.Error(codes.Unavailable, text), true)
+		failed.explainConnection("db:1")
+		if failed.Message != expected {
+			t.Errorf("%q gives %q", text, failed.Message)
+		}
+		if isLasting := strings.Contains(expected, "TLS") || strings.Contains(expected, "certificate") ||
+			strings.Contains(expected, "HTTP"); failed.isTransient() == isLasting {
+			t.Errorf("%q: transient: %t", text, failed.isTransient())
+		}
+	}
+}
+
+func TestObjectsPrintTheirNameAndAddress(t *testing.T) {
+	client, err := Open("db:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if text := fmt.Sprint(client, client.Table("users")); text != "armature.Client(db:1) armature.Table(users, db:1)" {
+		t.Error(text)
+	}
+}
+
 func TestAttemptsAreLimited(t *testing.T) {
 	client, connection := fakeClient(t, errLost)
 	_, err := client.Table("t").Get(context.Background(), Key{"id": 1})
@@ -274,15 +324,6 @@ func TestRequestsAboveTheLimitOfMessagesAreKnownToBeRefused(t *testing.T) {
 		if NotApplied(err) != isKnown || len(connection.requests) != 1 {
 			t.Errorf("%v after %d attempts", err, len(connection.requests))
 		}
-	}
-}
-
-func TestMessagesAboutReservedWordsSayWhatToWrite(t *testing.T) {
-	client, _ := fakeClient(t, status.Error(codes.InvalidArgument,
-		"Invalid UpdateExpression: Attribute name is a reserved keyword; reserved keyword: total"))
-	_, err := client.Table("t").Get(context.Background(), Key{})
-	if !strings.Contains(err.Error(), "#total stands for the attribute total") {
-		t.Error(err)
 	}
 }
 

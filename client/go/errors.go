@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -60,23 +59,28 @@ type CallError struct {
 	// Exception is the name of the error in the documented API. Empty if it did not come from the daemon: the network
 	// failed, or the deadline passed.
 	Exception  Exception
-	Message    string
+	Message    string        // of the daemon, or of this package
+	Hint       string        // what the client knows beside the message, such as the table; may be empty
 	RequestID  string        // names the call in the daemon's log
 	RetryAfter time.Duration // advice of the daemon; 0: none
 	// Detail is the whole error of the daemon; nil if it did not come from the daemon.
 	Detail *apiv1.ErrorDetail
 
 	neverSent bool
+	isLasting bool // a repetition would fail in the same way
 	status    *status.Status
 }
 
-// Error returns operation, exception and message.
+// Error returns operation, exception, message and hint.
 func (e *CallError) Error() string {
 	name := string(e.Exception)
 	if name == "" {
 		name = e.Code.String()
 	}
 	text := fmt.Sprintf("armature: %s: %s: %s", e.Operation, name, e.Message)
+	if e.Hint != "" {
+		text += " (" + e.Hint + ")"
+	}
 	if e.RequestID != "" {
 		text += " (request " + e.RequestID + ")"
 	}
@@ -208,7 +212,7 @@ var passingReasons = []string{"None", "TransactionConflict", "ProvisionedThrough
 func (e *CallError) isTransient() bool {
 	switch e.Code {
 	case codes.Unavailable:
-		return true
+		return !e.isLasting
 	case codes.ResourceExhausted:
 		return e.isThrottled()
 	case codes.Aborted:
@@ -253,14 +257,8 @@ func newError(operation string, err error, neverSent bool) *CallError {
 		failed.neverSent = failed.neverSent || strings.Contains(failed.Message, "trying to send message larger than max") ||
 			strings.Contains(failed.Message, "Received message larger than max")
 	}
-	if word := reservedWord.FindStringSubmatch(failed.Message); word != nil {
-		failed.Message += fmt.Sprintf(" (in Expr, #%s stands for the attribute %s)", word[1], word[1])
-	}
 	return failed
 }
-
-// reservedWord finds the word in the daemon's message about an expression.
-var reservedWord = regexp.MustCompile(`reserved keyword: (\w+)`)
 
 // statusOf returns the error in the bytes of a google.rpc.Status, whose shape RpcStatus has.
 func statusOf(bytes []byte) error {

@@ -385,7 +385,7 @@ func TestAWatchConnectsAgainIfTheDaemonIsSilent(t *testing.T) {
 	for _, err := range client.Table("t").Watch(context.Background(), Heartbeat(time.Millisecond)) {
 		last = err
 	}
-	if !errors.Is(last, ErrTrimmedData) || streams.Load() != 2 {
+	if !errors.Is(last, ErrTrimmedData) || streams.Load() < 2 {
 		t.Errorf("%v after %d streams", last, streams.Load())
 	}
 }

@@ -24,6 +24,11 @@ func (c *Client) Table(name string) *Table[Item] { return TableOf[Item](c, name)
 // Name returns the name of the table.
 func (t *Table[T]) Name() string { return t.name }
 
+// String returns the name and the address.
+func (t *Table[T]) String() string {
+	return "armature.Table(" + t.name + ", " + t.client.conn.address + ")"
+}
+
 // Written is the result of a write.
 type Written[T any] struct {
 	// Item is the returned item, or its returned attributes: see [ReturnOld] and [ReturnNew].

@@ -137,6 +137,9 @@ func (p *place) open(options node) (*armature.Client, error) {
 	if options["session"] == true {
 		settings = append(settings, armature.WithReadYourWrites())
 	}
+	if options["tls"] == "system" {
+		settings = append(settings, armature.WithTLS(nil))
+	}
 	if options["tls"] == true {
 		directory, err := p.world.certificateDirectory()
 		if err != nil {
@@ -183,7 +186,10 @@ func (p *place) addressOf(options node) (string, error) {
 	}
 	for i, name := range list {
 		list[i] = p.daemon.Address()
-		if name == "dead" {
+		switch name {
+		case "unresolved":
+			list[i] = "nothing.invalid:7700"
+		case "dead":
 			address, err := p.deadAddress()
 			if err != nil {
 				return "", err
