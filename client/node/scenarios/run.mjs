@@ -22,7 +22,7 @@ import { createTable, deleteTables } from './tables.mjs';
 import { equal, toNative, withNumbers } from './values.mjs';
 
 const UNTIL_MS = 20_000;
-const DEAD_ADDRESS = '127.0.0.1:1'; // nobody listens on port 1
+const OTHER_ADDRESSES = { dead: '127.0.0.1:1', unresolved: 'nothing.invalid:7700' }; // nobody listens on port 1
 const STEP_MEMBERS = new Set(['with', 'timeout', 'expect', 'unordered', 'error', 'repeat', 'until']);
 
 const { values: flags } = parseArgs({
@@ -97,13 +97,13 @@ class Scenario {
 
   #connect(options) {
     const addresses = options.proxy ? [this.proxy.address]
-      : (options.addresses ?? ['daemon']).map((name) => (name === 'dead' ? DEAD_ADDRESS : this.daemon.address));
+      : (options.addresses ?? ['daemon']).map((name) => OTHER_ADDRESSES[name] ?? this.daemon.address);
     const read = (name) => fs.readFileSync(certificateFile(name));
     const certificate = options.certificate ? { cert: read('client.pem'), key: read('client.key') } : {};
     const client = new Client(addresses, {
       ...(options.retries === false ? { retry: false } : {}),
       ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }),
-      ...(options.tls ? { tls: { ca: read('ca.pem'), ...certificate } } : {}),
+      ...(options.tls === 'system' ? { tls: true } : options.tls ? { tls: { ca: read('ca.pem'), ...certificate } } : {}),
       ...(options.access_key ? { accessKey: { id: options.access_key[0], secret: options.access_key[1] } } : {}),
     });
     this.#opened.push(client);

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 
 import { Attempt, Connection, Method } from './connection';
 import { ArmatureError, InvalidArgumentError, MessageTooLargeError, OutcomeUnknownError } from './errors';
+import { hintOf } from './hints';
 import { encode } from './messages';
 import type { CallInfo, ObservedCall, Observer } from './observer';
 import { checkMembers } from './known';
@@ -118,13 +119,14 @@ export class Caller {
         try {
           const response = await this.connection.unary(method, bytes, limits);
           for (const call of calls) call.ended(undefined, attempt);
+          this.connection.schemas.learn(method.name, response);
           return response;
         } catch (error) {
           if (!(error instanceof ArmatureError)) throw error;
           error.attempts = attempt;
           maybeApplied ||= !error.notApplied;
           const pause = this.retry.pauseMs(error, attempt, isSafe || error.notApplied, limits.deadline);
-          if (pause === undefined) throw this.finalError(error, maybeApplied && !isRead(method, request), isSafe);
+          if (pause === undefined) throw this.finalError(this.hinted(error, request), maybeApplied && !isRead(method, request), isSafe);
           for (const call of calls) call.repeated?.(error, attempt);
           await this.pause(pause, options.signal);
         }
@@ -133,6 +135,12 @@ export class Caller {
       for (const call of calls) call.ended(error, attempt);
       throw error;
     }
+  }
+
+  /** The error, with the facts about the request that it leaves out. */
+  hinted(error: ArmatureError, request: object): ArmatureError {
+    error.addHint(hintOf(error, request as Request, this.connection.schemas));
+    return error;
   }
 
   private finalError(error: ArmatureError, isUnknown: boolean, isSafe: boolean): ArmatureError {

@@ -50,9 +50,13 @@ export class Client {
     this.caller = new Caller(new Connection(Array.isArray(address) ? [...(address as readonly string[])] : [address as string], options), options);
   }
 
+  toString(): string {
+    return `Client(${this.caller.connection.addresses.join(', ')})`;
+  }
+
   /** A log of the client shows its addresses, and not the secret of its access key. */
   [inspect.custom](): string {
-    return `Client(${this.caller.connection.addresses.join(', ')})`;
+    return this.toString();
   }
 
   /** Closes the connection, and that of all sessions. Outstanding calls fail. */

@@ -3,6 +3,7 @@
 import * as grpc from '@grpc/grpc-js';
 
 import { ArmatureError, DeadlineExceededError, InvalidArgumentError } from './errors';
+import { Schemas } from './hints';
 import { decode, MessageType } from './messages';
 import { checkMembers } from './known';
 import { CLIENT_NAMES, ClientOptions, TLS_NAMES, TlsOptions } from './options';
@@ -83,6 +84,7 @@ function metadataOf(options: ClientOptions, addresses: readonly string[]): grpc.
 
 /** Calls a daemon at one of several addresses. */
 export class Connection {
+  readonly schemas = new Schemas();
   private readonly clients: grpc.Client[];
   private readonly metadata: grpc.Metadata;
   private readonly textNumbers: boolean;
@@ -147,7 +149,7 @@ export class Connection {
       if (this.isClosed) throw new InvalidArgumentError('the client is closed');
       if (Date.now() >= attempt.deadline) {
         const parts = { code: 'DEADLINE_EXCEEDED', notApplied: true } as const;
-        throw new DeadlineExceededError(`no connection to ${this.address} in time`, parts);
+        throw new DeadlineExceededError(`${this.address} does not answer a connection in time`, parts);
       }
       const until = Math.min(attempt.deadline, Date.now() + STATE_WAIT_MS);
       await new Promise<void>((resolve) => {
@@ -218,7 +220,7 @@ export class Connection {
 
   errorOf(error: unknown, method: Method): ArmatureError {
     const isBatch = method.name === 'BatchWriteItem';
-    return errorOfStatus(error as grpc.ServiceError, isBatch, this.textNumbers);
+    return errorOfStatus(error as grpc.ServiceError, this.address, isBatch, this.textNumbers);
   }
 
   get readsTextNumbers(): boolean {

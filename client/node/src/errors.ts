@@ -44,6 +44,7 @@ export interface ErrorParts {
   requestId?: string;
   /** True: the call has certainly changed nothing. */
   notApplied?: boolean;
+  isLasting?: boolean;
   cause?: unknown;
 }
 
@@ -62,6 +63,10 @@ export class ArmatureError extends Error {
   readonly notApplied: boolean;
   /** Number of attempts that were made. */
   attempts = 1;
+  /** What the client knows beside the daemon's text, such as the table. It is the end of `message`, in parentheses. */
+  hint = '';
+  /** @internal A repeat would fail in the same way. */
+  readonly isLasting: boolean;
 
   constructor(message: string, parts: ErrorParts) {
     super(message, parts.cause === undefined ? undefined : { cause: parts.cause });
@@ -72,6 +77,14 @@ export class ArmatureError extends Error {
     this.requestId = parts.requestId;
     this.throttlingReasons = parts.throttlingReasons ?? [];
     this.notApplied = parts.notApplied ?? false;
+    this.isLasting = parts.isLasting ?? false;
+  }
+
+  /** @internal */
+  addHint(hint: string): void {
+    if (hint === '' || this.hint !== '') return;
+    this.hint = hint;
+    this.message += ` (${hint})`;
   }
 }
 

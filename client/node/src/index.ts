@@ -24,6 +24,7 @@ export { field, FieldType, fromStandardSchema, schema } from './schema';
 export type { Fields, Infer, ItemSchema, RecordOf, StandardSchema } from './schema';
 export { Table } from './table';
 export type { GetOptions, QueryOptions, ReadOptions, Returned, ScanOptions, TableOptions, WriteOptions } from './table';
+export type { IndexDefinition, KeyType, TableDefinition } from './table-definition';
 export { Transaction } from './transaction';
 export type { ActionOptions } from './transaction';
 export type { Item, ItemInput, Value, ValueInput } from './values';

@@ -212,7 +212,8 @@ export class Pipeline {
       const answer = response[operation.name];
       if (error !== undefined) {
         const isBatch = operation.name === 'batchWriteItem';
-        this.fail(operation, errorOfRpcStatus(error as never, isBatch, this.caller.connection.readsTextNumbers));
+        const failed = errorOfRpcStatus(error as never, isBatch, this.caller.connection.readsTextNumbers);
+        this.fail(operation, this.caller.hinted(failed, operation.request));
       } else if (answer === undefined) {
         operation.reject(new ArmatureError('the daemon has answered another operation', { code: 'INTERNAL' }));
       } else {

@@ -59,6 +59,7 @@ const PASSING_REASONS = new Set(['None', 'TransactionConflict', 'ProvisionedThro
 
 /** True for errors that may pass with time: lost connections, throttling, conflicts with other transactions. */
 export function isTransient(error: ArmatureError): boolean {
+  if (error.isLasting) return false;
   if (error.code === 'UNAVAILABLE' || error instanceof ThrottlingError) return true;
   if (error instanceof TransactionCanceledException) {
     return error.reasons.length > 0 && error.reasons.every(({ code }) => PASSING_REASONS.has(code));

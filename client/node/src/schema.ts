@@ -4,10 +4,13 @@
 
 import { InvalidArgumentError } from './errors';
 import { NumberValue } from './numbers';
+import type { KeyType } from './table-definition';
 import type { Item, ItemInput, Value, ValueInput } from './values';
 
 /** Converts records of a program to items and back. */
 export interface ItemSchema<T> {
+  /** Types of the attributes that can be keys, for `Table.create`. */
+  readonly keyTypes?: { readonly [name: string]: KeyType };
   /** @throws InvalidArgumentError if the record does not fit. */
   toItem(record: T): ItemInput;
   /** @throws InvalidArgumentError if the item does not fit. */
@@ -37,19 +40,21 @@ export class FieldType<T, Optional extends boolean = false> {
     readonly read: (value: Value) => T,
     /** The attribute may be absent: `undefined` in records. */
     readonly mayBeAbsent = false,
+    /** The type as a key attribute, if it can be one. */
+    readonly keyType?: KeyType,
   ) {}
 
   optional(): FieldType<T, true> {
-    return new FieldType<T, true>(this.write, this.read, true);
+    return new FieldType<T, true>(this.write, this.read, true, this.keyType);
   }
 }
 
-function check<T>(matches: (value: unknown) => boolean, wanted: string): FieldType<T> {
+function check<T>(matches: (value: unknown) => boolean, wanted: string, keyType?: KeyType): FieldType<T> {
   const same = (value: unknown): T => {
     if (!matches(value)) throw new InvalidArgumentError(`is not ${wanted}`);
     return value as T;
   };
-  return new FieldType<T>(same as (value: T) => ValueInput, same);
+  return new FieldType<T>(same as (value: T) => ValueInput, same, false, keyType);
 }
 
 const isNumber = (value: unknown): boolean => ['number', 'bigint'].includes(typeof value) || value instanceof NumberValue;
@@ -70,29 +75,29 @@ function validDate(date: Date): Date {
 
 /** Types of attributes, for `schema`. */
 export const field = {
-  text: (): FieldType<string> => check((value) => typeof value === 'string', 'a text'),
+  text: (): FieldType<string> => check((value) => typeof value === 'string', 'a text', 'S'),
   boolean: (): FieldType<boolean> => check((value) => typeof value === 'boolean', 'a boolean'),
-  bytes: (): FieldType<Uint8Array> => check((value) => value instanceof Uint8Array, 'bytes'),
+  bytes: (): FieldType<Uint8Array> => check((value) => value instanceof Uint8Array, 'bytes', 'B'),
   /** A `number`. Values that it does not hold exactly are refused. */
-  number: (): FieldType<number> => new FieldType(toNumber, toNumber),
+  number: (): FieldType<number> => new FieldType(toNumber, toNumber, false, 'N'),
   /** An integer of any size. */
   bigint: (): FieldType<bigint> =>
     new FieldType((value) => value, (value) => {
       if (!isNumber(value)) throw new InvalidArgumentError('is not a number');
       return NumberValue.from(value as number).toBigInt();
-    }),
+    }, false, 'N'),
   /** A decimal without loss. */
   decimal: (): FieldType<NumberValue> =>
     new FieldType((value) => value, (value) => {
       if (!isNumber(value)) throw new InvalidArgumentError('is not a number');
       return NumberValue.from(value as number);
-    }),
+    }, false, 'N'),
   /** A Date, as a text in ISO 8601: texts in the order of the times. */
   date: (): FieldType<Date> =>
-    new FieldType((value) => validDate(value).toISOString(), (value) => validDate(new Date(String(value)))),
+    new FieldType((value) => validDate(value).toISOString(), (value) => validDate(new Date(String(value))), false, 'S'),
   /** A Date, as the number of seconds since 1970: for time to live. */
   epochSeconds: (): FieldType<Date> =>
-    new FieldType((value) => Math.floor(validDate(value).getTime() / 1000), (value) => new Date(toNumber(value) * 1000)),
+    new FieldType((value) => Math.floor(validDate(value).getTime() / 1000), (value) => new Date(toNumber(value) * 1000), false, 'N'),
   /** A set of texts, numbers or bytes. The empty set is an absent attribute, because the database has no empty sets. */
   set: <T extends string | number | Uint8Array>(): FieldType<ReadonlySet<T>> =>
     new FieldType(
@@ -151,6 +156,7 @@ function named<T>(name: string, convert: () => T): T {
 export function schema<F extends Fields>(fields: F): ItemSchema<RecordOf<F>> {
   const names = Object.keys(fields);
   return {
+    keyTypes: Object.fromEntries(names.flatMap((name) => (fields[name]!.keyType === undefined ? [] : [[name, fields[name]!.keyType]]))),
     toItem(record) {
       const item: Record<string, ValueInput> = {};
       for (const name of names) {

@@ -2,6 +2,7 @@
 
 import * as grpc from '@grpc/grpc-js';
 
+import { explain } from './connecting';
 import { ArmatureError, Code, ErrorParts, makeError, MessageTooLargeError } from './errors';
 import { ErrorDetail, RpcStatus } from './generated/messages';
 import type { ErrorDetail as Detail } from './generated/types';
@@ -83,17 +84,13 @@ function isRefusal(code: Code, exception: string | undefined, isBatch: boolean):
   return !(isBatch && exception === 'ItemCollectionSizeLimitExceededException');
 }
 
-// The daemon's text about a word that needs a placeholder in an expression.
-const RESERVED = /reserved keyword: (\w+)/;
-
-/** The text of an error, with the way out that this package has. */
-function withHint(text: string): string {
-  const word = RESERVED.exec(text)?.[1];
-  return word === undefined ? text : `${text} (in a text of this package, #${word} stands for the attribute ${word})`;
-}
-
-/** The error of a failed call. `isBatch`: the call is a batch of writes. */
-export function errorOfStatus(status: grpc.StatusObject | grpc.ServiceError, isBatch: boolean, textNumbers: boolean): ArmatureError {
+/** The error of a failed call to an address. `isBatch`: the call is a batch of writes. */
+export function errorOfStatus(
+  status: grpc.StatusObject | grpc.ServiceError,
+  address: string,
+  isBatch: boolean,
+  textNumbers: boolean,
+): ArmatureError {
   const parts = partsOfTrailers(status.metadata ?? new grpc.Metadata(), textNumbers);
   // The program's own cancellations do not come here: the other side has closed the stream.
   const isLost = status.code === grpc.status.CANCELLED && parts.exception === undefined;
@@ -102,7 +99,11 @@ export function errorOfStatus(status: grpc.StatusObject | grpc.ServiceError, isB
   if (code === 'RESOURCE_EXHAUSTED' && parts.exception === undefined && TOO_LARGE.test(status.details)) {
     return new MessageTooLargeError(status.details, { code });
   }
-  return makeError(withHint(status.details || code), { ...parts, code, notApplied: neverSent || isRefusal(code, parts.exception, isBatch) });
+  if (neverSent) {
+    const { reason, isLasting } = explain(status.details, address);
+    return makeError(reason, { ...parts, code, notApplied: true, isLasting });
+  }
+  return makeError(status.details || code, { ...parts, code, notApplied: isRefusal(code, parts.exception, isBatch) });
 }
 
 /** The error of an operation of a pipeline: an RpcStatus in a response. */
@@ -113,5 +114,5 @@ export function errorOfRpcStatus(
 ): ArmatureError {
   const parts = partsOfDetails(status.details, textNumbers);
   const code = codeName(status.code);
-  return makeError(withHint(status.message), { ...parts, code, notApplied: isRefusal(code, parts.exception, isBatch) });
+  return makeError(status.message, { ...parts, code, notApplied: isRefusal(code, parts.exception, isBatch) });
 }

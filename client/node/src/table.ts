@@ -1,5 +1,7 @@
 // A table with shorter calls and typed items.
 
+import { inspect } from 'node:util';
+
 import type { Client } from './client';
 import { BatchWriter, BatchWriterOptions } from './batch-writer';
 import { Expression, Params, project } from './expressions';
@@ -9,7 +11,9 @@ import { checkMembers, Names } from './known';
 import { CALL_NAMES, CallOptions } from './options';
 import { ItemIterable, parallelScan, queryPages, scanPages } from './paginator';
 import { fromStandardSchema, ItemSchema, StandardSchema } from './schema';
+import { createRequest, DEFINITION_NAMES, TableDefinition } from './table-definition';
 import { ACTION_NAMES, ActionOptions, conditionOf } from './transaction';
+import type { WaitOptions } from './wait';
 import type { Item, ItemInput } from './values';
 
 export interface TableOptions<T extends object, K extends keyof T & string> {
@@ -62,6 +66,7 @@ const RETURN_VALUES: Record<Returned, ReturnValues> = {
 };
 
 const TABLE_NAMES: Names<TableOptions<Item, string>> = { key: true, schema: true };
+const CREATE_NAMES: Names<TableDefinition & WaitOptions> = { ...DEFINITION_NAMES, timeoutMs: true, signal: true };
 const WRITE_NAMES: Names<WriteOptions> = { ...ACTION_NAMES, ...CALL_NAMES };
 const PUT_NAMES = { ...WRITE_NAMES, returnOld: true } as const;
 const UPDATE_NAMES = { ...WRITE_NAMES, returned: true } as const;
@@ -88,6 +93,10 @@ function callOf({ timeoutMs, signal, idempotent, metadata }: CallOptions): CallO
     ...(idempotent === undefined ? {} : { idempotent }),
     ...(metadata === undefined ? {} : { metadata }),
   };
+}
+
+function waitOf({ timeoutMs, signal }: WaitOptions): WaitOptions {
+  return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(signal === undefined ? {} : { signal }) };
 }
 
 function readOf(tableName: string, options: ReadOptions): ScanRequest {
@@ -141,6 +150,29 @@ export class Table<T extends object = Item, K extends keyof T & string = keyof T
     checkMembers('the options of a table', options, TABLE_NAMES);
     this.key = options.key;
     this.schema = schemaOf(options.schema);
+  }
+
+  toString(): string {
+    return `Table(${this.name}, ${String(this.client)})`;
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+
+  /**
+   * Creates the table, and waits until it can be used. The types of the key attributes are those of the schema's fields, or
+   * of `types`.
+   *
+   *     await orders.create({ indexes: { by_status: { partition: ['status'], sort: ['total'] } } });
+   *
+   * @throws ResourceInUseException if there is one.
+   */
+  async create(definition: TableDefinition<keyof T & string> & WaitOptions = {}): Promise<void> {
+    checkMembers('the members of a definition', definition, CREATE_NAMES);
+    const types = { ...this.schema?.keyTypes, ...definition.types };
+    await this.client.createTable(createRequest(this.name, this.key, { ...definition, types }), callOf(definition));
+    await this.client.waitForTable(this.name, waitOf(definition));
   }
 
   /** The item as it is written. */

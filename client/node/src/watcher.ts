@@ -1,5 +1,7 @@
 // The changes of a table as they are made.
 
+import { inspect } from 'node:util';
+
 import { Caller, deadlineOf } from './caller';
 import { ArmatureError } from './errors';
 import { methods } from './generated/operations';
@@ -74,6 +76,14 @@ export class Watcher implements AsyncIterable<WatchResponse> {
     this.ahead.catch(() => undefined);
   }
 
+  toString(): string {
+    return `Watcher(${this.request.tableName}, ${this.caller.connection.addresses.join(', ')})`;
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+
   /** Behind the changes that were given: to be stored, and given as `afterSequenceNumber` later. */
   get position(): string | undefined {
     return this.lastPosition;
@@ -136,6 +146,7 @@ export class Watcher implements AsyncIterable<WatchResponse> {
         if (this.controller.signal.aborted) return this.aborted();
         const pause = this.caller.retry.backoffMs(attempt);
         const until = lost + (this.options.reconnectForMs ?? Infinity);
+        if (error instanceof ArmatureError) this.caller.hinted(error, this.request);
         if (!(error instanceof ArmatureError) || !mayReconnect(error, hasWatched) || Date.now() + pause > until) {
           this.fail(error);
           throw error;
@@ -168,5 +179,5 @@ function mayReconnect(error: ArmatureError, hasWatched: boolean): boolean {
   if (isTransient(error)) return true;
   // The daemon may not know yet that the connection of the watch was lost, whose place is taken so long.
   if (error.exception === 'LimitExceededException') return hasWatched;
-  return error.exception === undefined && LOST.has(error.code);
+  return error.exception === undefined && !error.isLasting && LOST.has(error.code);
 }

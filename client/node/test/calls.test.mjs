@@ -13,6 +13,7 @@ import {
 import { FakeDaemon, failure, withFake } from './fake-daemon.mjs';
 
 const require = createRequire(import.meta.url);
+const { explain } = require('../build/connecting.js');
 const { isTransient } = require('../build/retry.js');
 
 const PUT = { tableName: 't', item: { id: 1 } };
@@ -317,10 +318,35 @@ test('misspelt options are refused', async () => {
   });
 });
 
-test('an error about a reserved word tells the placeholder', async () => {
-  await withFake({ updateItem: () => { throw failure('INVALID_ARGUMENT', 'Attribute name is a reserved keyword; reserved keyword: total'); } }, {}, async (client) => {
-    await assert.rejects(client.updateItem({ tableName: 't', key: { id: 1 } }), /#total stands for the attribute total/);
+test('an error has the text of the daemon, then the hint', async () => {
+  const refuse = () => { throw failure('NOT_FOUND', 'Requested resource not found', { exception: 'ResourceNotFoundException' }); };
+  await withFake({ getItem: refuse }, {}, async (client) => {
+    await assert.rejects(client.getItem({ tableName: 'users', key: { id: 1 } }),
+      { message: 'Requested resource not found (table users)', hint: 'table users', name: 'ResourceNotFoundException' });
   });
+});
+
+test('errors of connections have no text of a library', () => {
+  const lost = (text) => `No connection established. Last error: Error: ${text}. Resolution note: `;
+  for (const [text, reason, isLasting] of [
+    [lost('connect ECONNREFUSED 127.0.0.1:1'), 'db:1 refuses the connection: no daemon listens there', false],
+    [lost('connect ENOENT /a'), 'no daemon listens at db:1: there is no such socket', false],
+    ['Name resolution failed for target dns:db:1', 'the name in db:1 cannot be resolved', false],
+    [lost('connect ETIMEDOUT 10.0.0.1:1'), 'db:1 does not answer a connection in time', false],
+    [lost('0A000410:SSL routines:ssl3_read_bytes:sslv3 alert handshake failure'), 'db:1 does not speak TLS', true],
+    [lost('0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required'), 'db:1 wants a certificate of the client that it trusts', true],
+    [lost('self-signed certificate'), 'the certificate of db:1 is not trusted: self-signed certificate', true],
+    [lost("Host: other. is not in the cert's altnames: DNS:db"), "the certificate of db:1 is not trusted: Host: other. is not in the cert's altnames: DNS:db", true],
+    ['No connection established. Last error: Protocol error (2026). Resolution note: ', 'db:1 speaks HTTP/1, and not gRPC', true],
+    ['something new', 'db:1 cannot be reached', false],
+  ]) assert.deepEqual(explain(text, 'db:1'), { reason, isLasting }, text);
+});
+
+test('objects print their name and address, and no secret', () => {
+  const client = new Client(['db:1', 'unix:/a'], { accessKey: { id: 'a', secret: 'secret' }, tls: true });
+  assert.equal(`${client} ${client.table('users', { key: ['id'] })}`, 'Client(db:1, unix:/a) Table(users, Client(db:1, unix:/a))');
+  assert.equal(inspect(client.table('users', { key: ['id'] })), 'Table(users, Client(db:1, unix:/a))');
+  client.close();
 });
 
 test('a request above the limit is not sent', async () => {

@@ -28,6 +28,22 @@ test('a schema converts records to items and back', () => {
   assert.deepEqual(User.fromItem({ ...item, price: 1.5, visits: 7, other: 1 }).price, NumberValue.from(1.5));
 });
 
+test('a table is created from its key and the types of its schema', async () => {
+  const active = { table: { tableName: 'users', tableStatus: 'ACTIVE' } };
+  await withFake({ createTable: () => ({}), describeTable: () => active }, {}, async (client, daemon) => {
+    const users = client.table('users', { key: ['id'], schema: User });
+    await users.create({ indexes: { by_time: { partition: ['joined'], sort: ['expires', 'visits'], projection: ['tags'] }, by_price: { sort: ['price'] } } });
+    const [[, request]] = daemon.calls;
+    assert.deepEqual(request.attributeDefinitions.map(({ attributeName, attributeType }) => `${attributeName} ${attributeType}`),
+      ['id S', 'joined S', 'expires N', 'visits N', 'price N']);
+    assert.deepEqual(request.localSecondaryIndexes[0].keySchema.map(({ attributeName }) => attributeName), ['id', 'price']);
+    assert.deepEqual(request.globalSecondaryIndexes[0].projection, { projectionType: 'INCLUDE', nonKeyAttributes: ['tags'] });
+    await assert.rejects(client.table('plain', { key: ['id'] }).create(), /the key attribute id needs a type/);
+    await assert.rejects(users.create({ index: {} }), /the members of a definition have no "index"/);
+    await assert.rejects(users.create({ indexes: { a: { sorted: ['id'] } } }), /the members of the index a have no "sorted"/);
+  });
+});
+
 test('an empty set is an absent attribute', () => {
   const item = User.toItem({ ...ANN, tags: new Set() });
   assert.equal(item.tags, undefined);

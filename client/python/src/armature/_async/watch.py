@@ -144,7 +144,7 @@ class Watch(Generic[T]):
         # The daemon may not know yet that the connection of the watch was lost, whose place is taken so long.
         if error.exception == "LimitExceededException":
             return self._has_watched
-        return not error.exception and error.code in _NETWORK
+        return not error.exception and error.code in _NETWORK and not error._is_lasting
 
     def _change(self, record: streams_pb2.ChangeRecord) -> Change[T]:
         data = record.dynamodb
