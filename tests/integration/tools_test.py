@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The command line, the sample tables and the example clients, against a real daemon.
+"""The command line and the sample tables, against a real daemon.
 
 Run by CTest; by hand: tools_test.py --armatured PATH --armature PATH [unittest arguments]
 """
@@ -10,7 +10,6 @@ import json
 import os
 import pathlib
 import pty
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +18,6 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from armature_daemon import WAIT_S, Daemon  # noqa: E402
-NODE_EXAMPLE = ROOT / "client/examples/node"
 PATHS = argparse.Namespace()
 
 TABLE = {
@@ -290,31 +288,6 @@ class SamplesTest(ToolsTest):
         names = self.cli("table", "list")["TableNames"]
         self.assertEqual(names, ["Business", "CustomerOrders", "GameScores", "Thread", "orders-table"])
         self.assertEqual(self.cli("scan", "--table-name", "Thread")["Count"], 11)
-
-
-class ExamplesTest(ToolsTest):
-    def assert_all_steps_ok(self, done):
-        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
-        steps = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        self.assertTrue(steps)
-        self.assertTrue(all(step["ok"] for step in steps), steps)
-
-    @unittest.skipUnless(importlib.util.find_spec("grpc"), "python3-grpcio is not installed")
-    @unittest.skipUnless(shutil.which("grpc_python_plugin"), "protobuf-compiler-grpc is not installed")
-    def test_python(self):
-        self.assert_all_steps_ok(
-            run("/usr/bin/python3", str(ROOT / "client/examples/python/armature_example.py"), self.daemon.grpc)
-        )
-
-    @unittest.skipUnless(shutil.which("node"), "node is not installed")
-    def test_node(self):
-        if not (NODE_EXAMPLE / "node_modules").is_dir():
-            if shutil.which("npm") is None:
-                self.skipTest("npm is not installed, and client/examples/node has no node_modules")
-            done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=NODE_EXAMPLE)
-            if done.returncode:
-                self.skipTest(f"npm ci failed: {done.stderr.strip()[-300:]}")
-        self.assert_all_steps_ok(run("node", "armature_example.mjs", self.daemon.grpc, cwd=NODE_EXAMPLE))
 
 
 def text_field(number, text):

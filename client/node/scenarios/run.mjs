@@ -70,7 +70,7 @@ class Scenario {
   async open() {
     const { daemon, clients = {}, tables = [] } = this.scenario;
     this.daemon = daemon === undefined ? this.shared : await start({ binary, flags: daemonFlags(daemon ?? {}) });
-    if (Object.values(clients).some(({ proxy }) => proxy)) this.proxy = await new Proxy(this.daemon.address).start();
+    if (Object.values(clients).some(({ proxy }) => proxy)) this.proxy = await new Proxy(directory, this.daemon.address).start();
     // Tables are made by a client with all rights.
     this.admin = this.#connect(this.#adminOptions(daemon ?? {}));
     for (const table of tables) await createTable(this.admin, table, definitions[table]);
@@ -116,8 +116,7 @@ class Scenario {
 
   async #control(name, members) {
     if (name === 'proxy') {
-      if (members === 'cut') this.proxy.cut();
-      else this.proxy.loseAnswerTo(members.lose_answer_to);
+      await this.proxy.command(members === 'cut' ? 'cut' : `lose_answer_to ${members.lose_answer_to}`);
     } else {
       const actions = {
         kill: () => this.daemon.kill(), stop: () => this.daemon.shutDown(), start: () => this.daemon.restart(),
