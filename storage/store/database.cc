@@ -14,6 +14,7 @@
 #include "storage/base/strings.h"
 #include "storage/store/catalog/ddl_worker.h"
 #include "storage/store/commit/family_maker.h"
+#include "storage/store/commit/unit_batch.h"
 #include "storage/store/damage_keeper.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/disk_space.h"
@@ -235,11 +236,9 @@ absl::StatusOr<TokenSweep> Database::SweepExpiredTokens(int64_t now_ms, const st
 }
 
 std::optional<CommitEpoch> Database::Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms) {
-  if (absl::Status refused = CheckWritable(unit); !refused.ok()) {
-    std::move(done)(std::move(refused));
-    return std::nullopt;
-  }
-  return impl_->families->Commit(std::move(unit), std::move(done), terms);
+  std::vector<WriteUnit> units;
+  units.push_back(std::move(unit));
+  return CommitAll(std::move(units), std::move(done), terms);
 }
 
 std::optional<CommitEpoch> Database::CommitAll(std::vector<WriteUnit> units, CommitCallback done,
@@ -268,39 +267,18 @@ void Database::WhenDurable(CommitEpoch decided_on, size_t held_bytes, CommitCall
 
 size_t Database::commit_queue_bytes_max() const { return impl_->committer->queue_bytes_max(); }
 
-namespace {
-
-// Adds the rows and totals of `unit` to `batch`. In-memory totals change before the batch is written.
-void AddRowsAndTotals(const WriteUnit& unit, rocksdb::ColumnFamilyHandle* meta, rocksdb::WriteBatch* batch) {
-  AddRows(unit, batch);
-  for (const WriteUnit::StatsOp& op : unit.stats()) {
-    op.stats->Add(op.delta);
-    batch->Put(meta, StatsKey(op.stats->family_name()), EncodeStats(StatsDelta{op.stats->items(), op.stats->bytes()}));
-  }
-}
-
-// Undoes the in-memory totals of a unit whose write failed.
-void TakeBackTotals(const WriteUnit& unit) {
-  for (const WriteUnit::StatsOp& op : unit.stats()) op.stats->Add(StatsDelta{-op.delta.items, -op.delta.bytes});
-}
-
-}  // namespace
-
 absl::Status Database::CommitConsumed(const WriteUnit& unit, TableId table,
                                       const std::vector<std::pair<IndexId, ChangeSequence>>& cursors) {
-  ARM_RETURN_IF_ERROR(impl_->families->MakeFor(unit));
-  rocksdb::WriteBatch batch(unit.batch_bytes() + 32 * cursors.size());
-  rocksdb::ColumnFamilyHandle* const meta = impl_->rocks->meta()->handle();
-  AddRowsAndTotals(unit, meta, &batch);
+  UnitBatch batch(impl_->rocks.get(), unit.batch_bytes() + 32 * cursors.size(), unit.ops().size());
+  batch.Add(unit);
+  ARM_RETURN_IF_ERROR(batch.MakeFamilies());
   for (const auto& [index, cursor] : cursors) {
-    batch.Put(meta, CursorKey(table, index), EncodeU64(cursor.value()));
+    batch.records().Put(impl_->rocks->meta()->handle(), CursorKey(table, index), EncodeU64(cursor.value()));
   }
   ARM_FAULT_POINT("applier.before_write");
-  const absl::Status status =
-      impl_->rocks->Write(&batch, /*sync=*/false, Cat("apply index changes of table ", table.value()));
+  absl::Status written = batch.Write(/*sync=*/false, Cat("apply index changes of table ", table.value()));
   ARM_FAULT_POINT("applier.after_write");
-  if (!status.ok()) TakeBackTotals(unit);
-  return status;
+  return written;
 }
 
 bool Database::IsKnownToAll(TableId table) const { return !impl_->catalog->HasHoldersOfEarlierStates(table); }
@@ -331,26 +309,18 @@ absl::Status Database::BeginIndexScan(TableId table, const Index& index) {
 absl::Status Database::CommitBuilt(const WriteUnit& unit, TableId table, const Index& index, const BuildState& state) {
   // A scan can be repeated, so it waits for space like a client.
   ARM_RETURN_IF_ERROR(impl_->rocks->space()->CheckClients());
-  ARM_RETURN_IF_ERROR(impl_->families->MakeFor(unit));
-  rocksdb::WriteBatch batch;
-  rocksdb::ColumnFamilyHandle* const meta = impl_->rocks->meta()->handle();
-  AddRowsAndTotals(unit, meta, &batch);
-  batch.Put(meta, BuildKey(table, index.descriptor.id), EncodeBuildState(state));
+  UnitBatch batch(impl_->rocks.get(), unit.batch_bytes(), unit.ops().size());
+  batch.Add(unit);
+  ARM_RETURN_IF_ERROR(batch.MakeFamilies());
+  batch.records().Put(impl_->rocks->meta()->handle(), BuildKey(table, index.descriptor.id), EncodeBuildState(state));
   ARM_FAULT_POINT("builder.before_write");
-  const absl::Status status = impl_->rocks->Write(&batch, /*sync=*/false, Cat("fill index ", index.descriptor.name));
+  absl::Status written = batch.Write(/*sync=*/false, Cat("fill index ", index.descriptor.name));
   ARM_FAULT_POINT("builder.after_write");
-  if (!status.ok()) {
-    TakeBackTotals(unit);
-    return status;
-  }
-  index.build->Set(state);
-  return absl::OkStatus();
+  if (written.ok()) index.build->Set(state);
+  return written;
 }
 
-absl::StatusOr<ChangeSequence> Database::CommitNothing() const {
-  ARM_RETURN_IF_ERROR(impl_->rocks->space()->CheckEngine());
-  return impl_->log->watermark();
-}
+absl::StatusOr<ChangeSequence> Database::CommitNothing() const { return impl_->committer->CommitNothing(); }
 
 absl::Status Database::ActivateIndex(TableId table, IndexId index) {
   return impl_->catalog->ActivateIndex(table, index);

@@ -9,7 +9,6 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/store/background_priority.h"
-#include "storage/store/commit/write_unit.h"
 #include "storage/store/damage_keeper.h"
 #include "storage/store/database.h"
 #include "storage/store/files/volume.h"
@@ -536,19 +535,6 @@ rocksdb::Status RocksDb::ShrinkMemtables() {
   }
   SetMemtableBudget();
   return rocksdb::Status::OK();
-}
-
-void AddRows(const WriteUnit& unit, rocksdb::WriteBatch* batch) {
-  for (const WriteUnit::Op& op : unit.ops()) {
-    rocksdb::ColumnFamilyHandle* const handle = op.family->handle();
-    if (op.kind == WriteUnit::OpKind::kPut) {
-      // RocksDB would take null for its default family.
-      CHECK(handle != nullptr) << op.family->name() << " is written before it is made";
-      batch->Put(handle, ToSlice(unit.key(op)), ToSlice(unit.value(op)));
-    } else if (op.kind == WriteUnit::OpKind::kDelete && handle != nullptr) {
-      batch->Delete(handle, ToSlice(unit.key(op)));
-    }
-  }
 }
 
 }  // namespace armature::store

@@ -33,7 +33,6 @@
 namespace armature::store {
 
 struct FileStats;
-class WriteUnit;
 
 // The column family behind a Keyspace. The family of a table or an index is made in RocksDB before the first write to
 // it; until then it has no handle, and no rows.
@@ -248,9 +247,6 @@ class RocksDb {
   ColumnFamily* stream_ = nullptr;
   ColumnFamily* expiry_ = nullptr;
 };
-
-// Adds the puts and deletes of `unit` to `batch`, not its counters. The families of the puts are made.
-void AddRows(const WriteUnit& unit, rocksdb::WriteBatch* batch);
 
 template <class Fn>
 absl::Status RocksDb::ForEachWithPrefix(const ColumnFamily& family, std::string_view prefix, Fn fn) {

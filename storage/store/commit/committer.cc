@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,9 +17,8 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/base/thread_pool.h"
-#include "storage/model/wire.h"
 #include "storage/store/commit/index_rows.h"
-#include "storage/store/commit/sorted_rows.h"
+#include "storage/store/commit/unit_batch.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log/change_log.h"
 #include "storage/store/log/index_backlog.h"
@@ -42,82 +40,50 @@ constexpr uint64_t kReservedSequences = uint64_t{1} << 20;
 // Streams that begin between the reservation and its use leave out one sequence each.
 constexpr uint64_t kSkippedMeanwhile = 1024;
 
-size_t ByteSize(const std::vector<WriteUnit>& units) {
-  size_t bytes = 0;
-  for (const WriteUnit& unit : units) bytes += unit.byte_size();
-  return bytes;
-}
-
-uint64_t RecordsIn(const std::vector<WriteUnit>& units) {
-  return static_cast<uint64_t>(
-      std::count_if(units.begin(), units.end(), [](const WriteUnit& unit) { return unit.has_sequence(); }));
-}
-
-bool HasStreamRecord(const std::vector<WriteUnit>& units) {
-  return std::any_of(units.begin(), units.end(), [](const WriteUnit& unit) { return unit.has_stream_record(); });
-}
-
 }  // namespace
 
-absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamily& family) {
-  uint64_t value = 0;
-  if (!model::TakeVarint(&stored, &value))
-    return DataLossError(Cat("counter in ", family.name(), ": expected a varint"));
-  return value;
-}
+// A batch on its way from the queue to its readers. One object per batch, used by the writing thread.
+struct Committer::Batch {
+  Batch(RocksDb* db, const DatabaseOptions& options, const std::vector<Pending>& pending)
+      : Batch(db, options, SizeOf(pending)) {}
+  Batch(RocksDb* db, const DatabaseOptions& options, std::pair<size_t, size_t> size)
+      : units(db, size.first, size.second), index_rows(options.index_updates == IndexUpdates::kWithItem) {}
 
-// Merges write units into one RocksDB batch. One object per batch, used by the writing thread.
-class Committer::BatchBuilder {
- public:
-  // How large a batch may become without the rows of indexes.
-  struct Size {
-    size_t bytes = 0;
-    size_t rows = 0;
-  };
-  static Size SizeOf(const std::vector<Pending>& pending) {
-    Size size;
+  // Bytes and rows of the units, without the rows of indexes.
+  static std::pair<size_t, size_t> SizeOf(const std::vector<Pending>& pending) {
+    std::pair<size_t, size_t> size;
     for (const Pending& p : pending) {
       for (const WriteUnit& unit : p.units) {
-        size.bytes += unit.batch_bytes();
-        size.rows += unit.ops().size();
+        size.first += unit.batch_bytes();
+        size.second += unit.ops().size();
       }
     }
     return size;
   }
 
-  // `syncs`: the batch is synced before it is acknowledged. `size`: the room to make, so that it need not grow.
-  BatchBuilder(RocksDb* db, const DatabaseOptions& options, bool syncs, Size size)
-      : db_(db),
-        counter_max_(options.item_collection_bytes_max),
-        batch_(size.bytes),
-        index_rows_(options.index_updates == IndexUpdates::kWithItem) {
-    rows_.Reserve(size.rows);
-    if (!syncs) batch_.PutLogData(EncodeSyncMark({db->synced_log(), /*is_unsynced_acknowledged=*/true}));
-  }
-
-  // Adds all units of one commit except the change records that are to be logged, or nothing on error.
-  absl::Status Add(std::vector<WriteUnit>* units) {
-    ARM_RETURN_IF_ERROR(AddToCounters(*units));
-    for (WriteUnit& unit : *units) {
-      AddRowsAndTotals(unit);
-      if (unit.has_record() && index_rows_.Add(unit, &rows_, &stats_)) unit.LeaveOutChangeRecord();
+  // Adds all units of one commit except the records, or nothing on error.
+  absl::Status Add(std::vector<WriteUnit>* added, uint64_t counter_max) {
+    ARM_RETURN_IF_ERROR(units.AddCounters(*added, counter_max));
+    for (WriteUnit& unit : *added) {
+      units.Add(unit);
+      if (unit.has_sequence()) ++sequences;
+      has_stream_records = has_stream_records || unit.has_stream_record();
+      if (unit.has_record() && index_rows.Add(unit, &units)) unit.LeaveOutChangeRecord();
     }
+    is_empty = is_empty && added->empty();
     return absl::OkStatus();
   }
 
-  // `stream_batch`: null if no unit of the batch has a stream record.
-  void AddRecords(const WriteUnit& unit, ChangeSequence sequence, StreamLog::Batch* stream_batch) {
+  // Adds the records of a unit.
+  void AddRecords(const WriteUnit& unit, ChangeSequence sequence, const ColumnFamily& log) {
     if (unit.has_stream_record()) {
-      stream_batch->Add(unit.stream(), unit.stream_hash(), sequence, unit.stream_record(), &batch_);
+      streams->Add(unit.stream(), unit.stream_hash(), sequence, unit.stream_record(), &units.records());
     }
-    if (unit.has_record()) AddRecord(unit, sequence);
-  }
-
-  void AddRecord(const WriteUnit& unit, ChangeSequence sequence) {
-    batch_.Put(db_->log()->handle(), LogKey(unit.record_table(), sequence), unit.record());
-    if (tables_.empty() || tables_.back() != unit.record_table()) tables_.push_back(unit.record_table());
+    if (!unit.has_record()) return;
+    units.records().Put(log.handle(), LogKey(unit.record_table(), sequence), unit.record());
+    if (tables.empty() || tables.back() != unit.record_table()) tables.push_back(unit.record_table());
     for (const WriteUnit::IndexOp& op : unit.index_ops()) {
-      Waiting& waiting = waiting_[op.backlog];
+      Waiting& waiting = backlogs[op.backlog];
       waiting.last = sequence;
       ++waiting.load.records;
       waiting.load.bytes += op.bytes;
@@ -125,104 +91,26 @@ class Committer::BatchBuilder {
   }
 
   // Adds the written batch's records to the backlogs of their indexes. Called before readers of the log may see them.
-  void CountBacklogs() {
-    if (waiting_.empty()) return;
+  void CountBacklogs() const {
+    if (backlogs.empty()) return;
     const int64_t now_ms = absl::ToUnixMillis(absl::Now());
-    for (const auto& [backlog, waiting] : waiting_) backlog->Append(waiting.last, now_ms, waiting.load);
+    for (const auto& [backlog, waiting] : backlogs) backlog->Append(waiting.last, now_ms, waiting.load);
   }
-
-  // Adds the rows, counters and totals of the whole batch. From then on RollBack undoes the totals in memory.
-  void Finish() {
-    rows_.AddTo(&batch_);
-    for (const auto& [place, counter] : counters_) {
-      const auto& [family, key] = place;
-      if (!counter.changed) continue;
-      if (counter.value == 0) {
-        batch_.Delete(family->handle(), key);
-      } else {
-        std::string encoded;
-        model::AppendVarint(counter.value, &encoded);
-        batch_.Put(family->handle(), key, encoded);
-      }
-    }
-    for (const auto& [stats, delta] : stats_) {
-      stats->Add(delta);
-      batch_.Put(db_->meta()->handle(), StatsKey(stats->family_name()),
-                 EncodeStats(StatsDelta{stats->items(), stats->bytes()}));
-    }
-  }
-
-  void RollBack() {
-    for (const auto& [stats, delta] : stats_) stats->Add(StatsDelta{-delta.items, -delta.bytes});
-  }
-
-  rocksdb::WriteBatch* batch() { return &batch_; }
-  const std::vector<TableId>& tables() const { return tables_; }
-  const IndexRows& index_rows() const { return index_rows_; }
-
- private:
-  using CounterPlace = std::pair<ColumnFamily*, std::string>;
-  struct Counter {
-    uint64_t value = 0;
-    bool changed = false;
-  };
 
   struct Waiting {
     ChangeSequence last;
     BacklogLoad load;
   };
 
-  void AddRowsAndTotals(const WriteUnit& unit) {
-    rows_.Add(unit);
-    for (const WriteUnit::StatsOp& op : unit.stats()) {
-      StatsDelta& total = stats_[op.stats];
-      total.items += op.delta.items;
-      total.bytes += op.delta.bytes;
-    }
-  }
-
-  // Changes all counters of one commit, or none of them.
-  absl::Status AddToCounters(const std::vector<WriteUnit>& units) {
-    std::map<CounterPlace, int64_t> growth;
-    for (const WriteUnit& unit : units) {
-      for (const WriteUnit::Op& op : unit.ops()) {
-        if (op.kind == WriteUnit::OpKind::kCounter) growth[{op.family, std::string(unit.key(op))}] += op.delta;
-      }
-    }
-    std::vector<std::pair<Counter*, uint64_t>> changes;
-    std::vector<CollectionName> exceeded;
-    for (const auto& [place, delta] : growth) {
-      ARM_ASSIGN_OR_RETURN(Counter* const counter, FindCounter(place));
-      const auto value = static_cast<uint64_t>(std::max<int64_t>(static_cast<int64_t>(counter->value) + delta, 0));
-      if (delta > 0 && value > counter_max_) exceeded.push_back({NameOf(Keyspace{place.first}), place.second});
-      changes.emplace_back(counter, value);
-    }
-    if (!exceeded.empty()) return ItemCollectionSizeLimitExceededError(exceeded);
-    for (const auto& [counter, value] : changes) *counter = Counter{value, /*changed=*/true};
-    return absl::OkStatus();
-  }
-
-  // The counter's value after the earlier commits of the batch.
-  absl::StatusOr<Counter*> FindCounter(const CounterPlace& place) {
-    if (const auto found = counters_.find(place); found != counters_.end()) return &found->second;
-    const auto& [family, key] = place;
-    Counter counter;
-    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> stored, db_->Get(*family, key));
-    if (stored.has_value()) {
-      ARM_ASSIGN_OR_RETURN(counter.value, ParseCounter(*stored, *family));
-    }
-    return &counters_.emplace(place, counter).first->second;
-  }
-
-  RocksDb* const db_;
-  const uint64_t counter_max_;
-  rocksdb::WriteBatch batch_;
-  IndexRows index_rows_;
-  SortedRows rows_;
-  std::map<CounterPlace, Counter> counters_;
-  TotalsChange stats_;
-  absl::flat_hash_map<IndexBacklog*, Waiting> waiting_;
-  std::vector<TableId> tables_;
+  UnitBatch units;
+  IndexRows index_rows;
+  bool is_empty = true;
+  uint64_t sequences = 0;               // that the units take
+  std::optional<ChangeSequence> first;  // of the sequences that were taken
+  bool has_stream_records = false;
+  std::optional<StreamLog::Batch> streams;
+  std::vector<TableId> tables;                           // with records in the log
+  absl::flat_hash_map<IndexBacklog*, Waiting> backlogs;  // of the indexes with records in the log
 };
 
 Committer::Committer(const DatabaseOptions& options, RocksDb* db, SequenceTickets* tickets, ChangeLog* log,
@@ -251,12 +139,6 @@ Committer::~Committer() {
   callback_thread_.join();
 }
 
-std::optional<CommitEpoch> Committer::Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms) {
-  std::vector<WriteUnit> units;
-  units.push_back(std::move(unit));
-  return CommitAll(std::move(units), std::move(done), terms);
-}
-
 absl::Status Committer::CheckQueue(const Load& load, size_t bytes, size_t bytes_max) const {
   if (stopping_) return ServiceUnavailableError("The server is shutting down");
   if (load.count >= options_.commit_queue_units_max || (load.bytes + bytes > bytes_max && load.count > 0)) {
@@ -269,16 +151,6 @@ absl::Status Committer::CheckEpoch(std::optional<CommitEpoch> decided_on) const 
   return decided_on.has_value() && *decided_on != epoch_ ? failure_ : absl::OkStatus();
 }
 
-absl::Status Committer::CheckRoom(size_t bytes, std::optional<CommitEpoch> decided_on) const {
-  ARM_RETURN_IF_ERROR(CheckEpoch(decided_on));
-  ARM_RETURN_IF_ERROR(CheckQueue(commits_, bytes, options_.commit_queue_bytes_max));
-  if (absl::Status full = db_->space()->CheckClients(); !full.ok()) {
-    db_->space()->CountRefused();
-    return full;
-  }
-  return absl::OkStatus();
-}
-
 void Committer::Push(Load* load, Pending pending) {
   pending.load = load;
   ++load->count;
@@ -287,18 +159,26 @@ void Committer::Push(Load* load, Pending pending) {
   if (writer_idle_) work_.Signal();
 }
 
+absl::Status Committer::Queue(std::vector<WriteUnit>* units, CommitCallback* done, const CommitTerms& terms) {
+  const size_t unit_bytes = ByteSize(*units);
+  const size_t bytes = unit_bytes + terms.held_bytes;
+  ARM_RETURN_IF_ERROR(CheckEpoch(terms.decided_on));
+  ARM_RETURN_IF_ERROR(CheckQueue(commits_, bytes, options_.commit_queue_bytes_max));
+  if (absl::Status full = db_->space()->CheckClients(); !full.ok()) {
+    db_->space()->CountRefused();
+    return full;
+  }
+  Push(&commits_, Pending{std::move(*units), std::move(*done), bytes, unit_bytes});
+  return absl::OkStatus();
+}
+
 std::optional<CommitEpoch> Committer::CommitAll(std::vector<WriteUnit> units, CommitCallback done,
                                                 const CommitTerms& terms) {
-  const size_t unit_bytes = ByteSize(units);
-  const size_t bytes = unit_bytes + terms.held_bytes;
   absl::Status refused;
   {
     const absl::MutexLock lock(&mutex_);
-    refused = CheckRoom(bytes, terms.decided_on);
-    if (refused.ok()) {
-      Push(&commits_, Pending{std::move(units), std::move(done), bytes, unit_bytes});
-      return epoch_;
-    }
+    refused = Queue(&units, &done, terms);
+    if (refused.ok()) return epoch_;
   }
   std::move(done)(refused);
   return std::nullopt;
@@ -311,16 +191,15 @@ std::vector<std::optional<CommitEpoch>> Committer::CommitEach(std::vector<Commit
     const absl::MutexLock lock(&mutex_);
     for (size_t i = 0; i < commitments.size(); ++i) {
       Commitment& each = commitments[i];
-      const size_t unit_bytes = each.unit.byte_size();
-      const size_t bytes = unit_bytes + each.terms.held_bytes;
-      if (absl::Status refused = CheckRoom(bytes, each.terms.decided_on); !refused.ok()) {
+      std::vector<WriteUnit> units;
+      units.push_back(std::move(each.unit));
+      absl::Status refused = Queue(&units, &each.done, each.terms);
+      if (refused.ok()) {
+        queued[i] = epoch_;
+      } else {
+        each.unit = std::move(units.front());  // let go outside the lock
         refusals.emplace_back(std::move(each.done), std::move(refused));
-        continue;
       }
-      queued[i] = epoch_;
-      Pending pending{{}, std::move(each.done), bytes, unit_bytes};
-      pending.units.push_back(std::move(each.unit));
-      Push(&commits_, std::move(pending));
     }
   }
   for (auto& [done, refused] : refusals) std::move(done)(std::move(refused));
@@ -398,11 +277,6 @@ ChangeSequence Committer::TakeSequences(uint64_t count) {
   return count > 0 ? tickets_->Take(count) : ChangeSequence(tickets_->last_taken().value() + 1);
 }
 
-void Committer::ReleaseWritten(std::optional<ChangeSequence> first) {
-  ReleaseKeptBack();
-  if (first.has_value()) tickets_->Release(*first);
-}
-
 void Committer::KeepBack(std::optional<ChangeSequence> first) {
   if (!first.has_value()) return;
   // The first one keeps readers from all that follow.
@@ -415,7 +289,59 @@ void Committer::ReleaseKeptBack() {
   kept_back_.reset();
 }
 
-void Committer::Fail(const absl::Status& status, std::vector<Pending>* pending) {
+void Committer::WriteBatch(std::vector<Pending>& pending) {
+  Batch batch(db_, options_, pending);
+  absl::Status status = Build(pending, &batch);
+  if (batch.is_empty) return AnswerUnwritten(pending);
+  if (status.ok()) status = Write(&batch);
+  status.ok() ? Publish(&batch) : Fail(status, batch.first, &pending);
+}
+
+absl::Status Committer::Build(std::vector<Pending>& pending, Batch* batch) {
+  if (options_.durability != Durability::kSync) {
+    batch->units.records().PutLogData(EncodeSyncMark({db_->synced_log(), /*is_unsynced_acknowledged=*/true}));
+  }
+  for (Pending& p : pending) {
+    const absl::Status added = batch->Add(&p.units, options_.item_collection_bytes_max);
+    if (!added.ok()) p.answer = added;
+  }
+  if (batch->is_empty) return absl::OkStatus();
+  ARM_RETURN_IF_ERROR(ReserveSequences(batch->sequences));
+  // Before the sequences are taken: the changes of streams and segments need to know which records are theirs.
+  if (batch->has_stream_records) batch->streams.emplace(streams_);
+  uint64_t next = TakeSequences(batch->sequences).value();
+  if (batch->sequences > 0) batch->first = ChangeSequence(next);
+  for (Pending& p : pending) {
+    if (!p.answer.ok()) continue;
+    for (const WriteUnit& unit : p.units) {
+      if (unit.has_sequence()) batch->AddRecords(unit, ChangeSequence(next++), *db_->log());
+    }
+    p.answer = ChangeSequence(next - 1);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Committer::Write(Batch* batch) {
+  ARM_FAULT_POINT("committer.before_write");
+  const int64_t start_ns = MonotonicNs();
+  absl::Status written = batch->units.Write(options_.durability == Durability::kSync, "commit");
+  write_times_.Add(MonotonicNs() - start_ns);
+  ARM_FAULT_POINT("committer.after_write");
+  return written;
+}
+
+void Committer::Publish(Batch* batch) {
+  if (batch->streams.has_value()) batch->streams->Written();
+  batch->CountBacklogs();
+  index_changes_with_item_.fetch_add(batch->index_rows.added(), std::memory_order_relaxed);
+  index_changes_logged_.fetch_add(batch->index_rows.logged(), std::memory_order_relaxed);
+  ReleaseKeptBack();
+  if (batch->first.has_value()) tickets_->Release(*batch->first);
+  if (batch->streams.has_value()) batch->streams->Readable();
+  if (!batch->tables.empty()) log_->NotifyAppended(batch->tables);
+}
+
+void Committer::Fail(const absl::Status& status, std::optional<ChangeSequence> first, std::vector<Pending>* pending) {
   LOG_EVERY_N(ERROR, 100) << "committer: batch failed units=" << pending->size() << " status=" << status;
   // The state of the disk holds the text that clients may see.
   const absl::Status known = db_->space()->CheckEngine();
@@ -424,68 +350,17 @@ void Committer::Fail(const absl::Status& status, std::vector<Pending>* pending) 
     if (p.answer.ok()) p.answer = failure;
   }
   FailQueue(failure, pending);
+  KeepBack(first);
 }
 
-void Committer::WriteBatch(std::vector<Pending>& pending) {
-  const bool syncs = options_.durability == Durability::kSync;
-  BatchBuilder builder(db_, options_, syncs, BatchBuilder::SizeOf(pending));
-  uint64_t records = 0;
-  bool any = false;
-  bool has_stream_records = false;
-  for (Pending& p : pending) {
-    if (absl::Status refused = builder.Add(&p.units); !refused.ok()) {
-      p.answer = std::move(refused);
-      continue;
-    }
-    any = any || !p.units.empty();
-    records += RecordsIn(p.units);
-    has_stream_records = has_stream_records || HasStreamRecord(p.units);
-  }
-  if (!any) return AnswerUnwritten(pending);
-  if (const absl::Status reserved = ReserveSequences(records); !reserved.ok()) return Fail(reserved, &pending);
-  // Before the sequences are taken: the changes of streams and segments need to know which records are theirs.
-  std::optional<StreamLog::Batch> stream_batch;
-  if (has_stream_records) stream_batch.emplace(streams_);
-  const ChangeSequence first = TakeSequences(records);
-  uint64_t next = first.value();
-  for (Pending& p : pending) {
-    if (!p.answer.ok()) continue;
-    for (const WriteUnit& unit : p.units) {
-      if (unit.has_sequence()) {
-        builder.AddRecords(unit, ChangeSequence(next++), stream_batch.has_value() ? &*stream_batch : nullptr);
-      }
-    }
-    p.answer = ChangeSequence(next - 1);
-  }
-  builder.Finish();
-  ARM_FAULT_POINT("committer.before_write");
-  const int64_t start_ns = MonotonicNs();
-  const absl::Status status = db_->Write(builder.batch(), syncs, "commit");
-  write_times_.Add(MonotonicNs() - start_ns);
-  ARM_FAULT_POINT("committer.after_write");
-  if (!status.ok()) {
-    builder.RollBack();
-    Fail(status, &pending);
-  }
-  if (status.ok() && stream_batch.has_value()) stream_batch->Written();
-  if (status.ok()) {
-    builder.CountBacklogs();
-    index_changes_with_item_.fetch_add(builder.index_rows().added(), std::memory_order_relaxed);
-    index_changes_logged_.fetch_add(builder.index_rows().logged(), std::memory_order_relaxed);
-  }
-  const auto taken = records > 0 ? std::optional(first) : std::nullopt;
-  status.ok() ? ReleaseWritten(taken) : KeepBack(taken);
-  if (status.ok() && stream_batch.has_value()) stream_batch->Readable();
-  if (status.ok() && !builder.tables().empty()) log_->NotifyAppended(builder.tables());
+absl::StatusOr<ChangeSequence> Committer::CommitNothing() const {
+  ARM_RETURN_IF_ERROR(db_->space()->CheckEngine());
+  return tickets_->watermark();
 }
 
 void Committer::AnswerUnwritten(std::vector<Pending>& pending) const {
-  // After a failed write, the restart decides which writes are there.
-  const absl::Status known = db_->space()->CheckEngine();
   for (Pending& p : pending) {
-    if (!p.answer.ok()) continue;
-    p.answer = tickets_->watermark();
-    if (!known.ok()) p.answer = known;
+    if (p.answer.ok()) p.answer = CommitNothing();
   }
 }
 

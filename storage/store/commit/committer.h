@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -26,7 +25,6 @@
 namespace armature::store {
 
 class ChangeLog;
-class ColumnFamily;
 class RocksDb;
 class SequenceTickets;
 class StreamLog;
@@ -72,14 +70,11 @@ struct CommitterCounters {
   size_t queue_bytes = 0;
 };
 
-// Decodes a stored counter. Errors: DataLoss.
-absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamily& family);
-
 // One thread writes batches, another runs the callbacks of the previous batch, so that answering clients overlaps with
 // waiting for the disk. With Durability::kInterval a third one syncs the log.
 //
-// Units are applied, and their callbacks run, in the order of Commit. A unit is visible to readers only together with
-// its durability promise (with Durability::kSync: after the fsync of its batch).
+// Units are applied, and their callbacks run, in the order of the calls. A unit is visible to readers only together
+// with its durability promise (with Durability::kSync: after the fsync of its batch).
 //
 // A row's next write may be decided on the value of a queued unit, before that one is durable (QueuedRows). A batch
 // that fails therefore fails all commits that are queued behind it, and begins a new epoch: a commit that was decided
@@ -99,25 +94,29 @@ class Committer {
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
 
+  // Commits units atomically in one batch. Their changes to one counter are checked as a sum.
+  //
   // Calls `done` exactly once: on the callback thread, or at once on this thread if the queue is full
-  // (ThrottlingException) or the committer stops (ServiceUnavailable). On error nothing of the unit was written. Other
+  // (ThrottlingException) or the committer stops (ServiceUnavailable). On error nothing of the units was written. Other
   // errors: ItemCollectionSizeLimitExceeded if a counter would exceed its limit, and DataLoss if a counter cannot be
   // read (both fail this commit only); disk errors, which fail the whole batch and the queue behind it. Returns the
-  // epoch in which the unit was queued, or nullopt if it was refused.
-  std::optional<CommitEpoch> Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms = {});
-  // Commits several units atomically in one batch. Their changes to one counter are checked as a sum.
+  // epoch in which the units were queued, or nullopt if they were refused.
   std::optional<CommitEpoch> CommitAll(std::vector<WriteUnit> units, CommitCallback done,
                                        const CommitTerms& terms = {});
 
-  // Commits independent units, each with its own result, as Commit does. Queued together, they are written together.
+  // Commits independent units, each with its own result, as CommitAll does. Queued together, they are written together.
   // Returns a result for each.
   std::vector<std::optional<CommitEpoch>> CommitEach(std::vector<Commitment> commitments);
 
-  // Calls `done`, as Commit does, when all commits that are queued now are durable, for an answer that was decided on
-  // values of commits queued in the epoch `decided_on`. Nothing is written. `held_bytes`: memory of the answer. Such
+  // Calls `done`, as CommitAll does, when all commits that are queued now are durable, for an answer that was decided
+  // on values of commits queued in the epoch `decided_on`. Nothing is written. `held_bytes`: memory of the answer. Such
   // answers have limits of their own, as many as commits and half of their bytes, so that neither can crowd out the
   // other. Errors: the error of the batch if one has failed since; ThrottlingException, ServiceUnavailable.
   void WhenDurable(CommitEpoch decided_on, size_t held_bytes, CommitCallback done);
+
+  // The sequence with which a write that changes nothing is answered. Errors: ServiceUnavailable after a write has
+  // failed: the restart decides whether the failed write is there, so nothing may be acknowledged behind it.
+  absl::StatusOr<ChangeSequence> CommitNothing() const;
 
   CommitterCounters counters() const;
   // Limit on the bytes of queued commits.
@@ -138,15 +137,15 @@ class Committer {
     size_t count = 0;
     size_t bytes = 0;
   };
-  class BatchBuilder;
+  struct Batch;
 
   void WriteLoop();
   void CallbackLoop();
   Worker::Next Sync();
   // OK if `bytes` more may be queued beside `load`, whose limit is `bytes_max`, else the reason.
   absl::Status CheckQueue(const Load& load, size_t bytes, size_t bytes_max) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // OK if a commit of `bytes` that was decided in `decided_on` may be queued, else the reason.
-  absl::Status CheckRoom(size_t bytes, std::optional<CommitEpoch> decided_on) const
+  // Adds a commit to the queue, or returns the reason why it is refused.
+  absl::Status Queue(std::vector<WriteUnit>* units, CommitCallback* done, const CommitTerms& terms)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckEpoch(std::optional<CommitEpoch> decided_on) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Adds to the end of the queue.
@@ -155,18 +154,22 @@ class Committer {
   std::vector<Pending> TakeBatch();
   // Writes the commits of `pending` that pass their checks. Sets the answers of all.
   void WriteBatch(std::vector<Pending>& pending);
+  // Adds the commits that pass their checks to `batch`, and takes their sequences.
+  absl::Status Build(std::vector<Pending>& pending, Batch* batch);
+  absl::Status Write(Batch* batch);
+  // Shows a written batch to the readers of the log and of streams.
+  void Publish(Batch* batch);
   // Makes sure that `count` more sequences may be taken: that a start would continue behind them.
   absl::Status ReserveSequences(uint64_t count);
   // Takes `count` sequences, and returns the first. With `count` 0, returns the sequence that would be next.
   ChangeSequence TakeSequences(uint64_t count);
-  // Returns the sequences of a written batch, if it took any, and those that were kept back before.
-  void ReleaseWritten(std::optional<ChangeSequence> first);
   // Keeps the sequences of a failed batch, if it took any, and of all later ones away from readers: what is in the
   // write-ahead log may become visible with a restart.
   void KeepBack(std::optional<ChangeSequence> first);
   void ReleaseKeptBack();
-  // Answers the commits that were to be written, and those that are queued, with `status` or what is known of it.
-  void Fail(const absl::Status& status, std::vector<Pending>* pending);
+  // Answers the commits of a batch that was not written, and those that are queued, with `status` or what is known of
+  // it. `first`: see KeepBack.
+  void Fail(const absl::Status& status, std::optional<ChangeSequence> first, std::vector<Pending>* pending);
   // Answers a batch that writes nothing.
   void AnswerUnwritten(std::vector<Pending>& pending) const;
   // Begins a new epoch after `failure`, and moves the queue to the end of `pending`, answered with it.

@@ -41,23 +41,11 @@ void AddLacking(const WriteUnit& unit, IndexUpdates updates, std::set<std::strin
   }
 }
 
-size_t BytesOf(const std::vector<WriteUnit>& units) {
-  size_t bytes = 0;
-  for (const WriteUnit& unit : units) bytes += unit.byte_size();
-  return bytes;
-}
-
 }  // namespace
 
 FamilyMaker::FamilyMaker(const DatabaseOptions& options, RocksDb* db, Committer* committer)
     : options_(options), db_(db), committer_(committer) {
   worker_.Start();
-}
-
-std::optional<CommitEpoch> FamilyMaker::Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms) {
-  std::vector<WriteUnit> units;
-  units.push_back(std::move(unit));
-  return CommitAll(std::move(units), std::move(done), terms);
 }
 
 std::optional<CommitEpoch> FamilyMaker::CommitAll(std::vector<WriteUnit> units, CommitCallback done,
@@ -102,18 +90,12 @@ std::vector<std::optional<CommitEpoch>> FamilyMaker::CommitEach(std::vector<Comm
   return queued;
 }
 
-absl::Status FamilyMaker::MakeFor(const WriteUnit& unit) {
-  std::set<std::string> names;
-  AddLacking(unit, options_.index_updates, &names);
-  return names.empty() ? absl::OkStatus() : db_->CreateFamilies({names.begin(), names.end()});
-}
-
 bool FamilyMaker::Hold(std::vector<WriteUnit>* units, CommitCallback* done, const CommitTerms& terms,
                        absl::Status* refused) {
   // A commit that must stay behind one that waits was made after it, and sees that it is held.
   const bool lacks = LackFamily(*units, options_.index_updates);
   if (!lacks && held_.load(std::memory_order_acquire) == 0) return false;
-  const size_t bytes = BytesOf(*units) + terms.held_bytes;
+  const size_t bytes = ByteSize(*units) + terms.held_bytes;
   if (lacks) {
     // Nothing is made for a write that would then be refused.
     *refused = db_->space()->CheckClients();

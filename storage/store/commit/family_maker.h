@@ -41,12 +41,8 @@ class FamilyMaker {
   // As the methods of Committer. Other errors, with nothing written: those of RocksDb::CreateFamilies, if a family of
   // the commit cannot be made, and ThrottlingException if too many commits wait. `done` may run on the thread that
   // makes families. Nullopt also for a commit that waits: nothing may be decided on it before its answer.
-  std::optional<CommitEpoch> Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms);
   std::optional<CommitEpoch> CommitAll(std::vector<WriteUnit> units, CommitCallback done, const CommitTerms& terms);
   std::vector<std::optional<CommitEpoch>> CommitEach(std::vector<Commitment> commitments);
-
-  // For workers that write to the database themselves: makes the families of `unit`. Waits for the disk.
-  absl::Status MakeFor(const WriteUnit& unit);
 
  private:
   struct Waiting {

@@ -6,14 +6,14 @@
 
 #include "absl/status/statusor.h"
 #include "storage/codec/change_codec.h"
-#include "storage/store/commit/sorted_rows.h"
+#include "storage/store/commit/unit_batch.h"
 #include "storage/store/log/index_backlog.h"
 #include "storage/store/rocks_db.h"
 
 namespace armature::store {
 
-bool IndexRows::Add(const WriteUnit& unit, SortedRows* rows, TotalsChange* totals) {
-  if (MayAdd(unit) && AddRows(unit, rows, totals)) {
+bool IndexRows::Add(const WriteUnit& unit, UnitBatch* batch) {
+  if (MayAdd(unit) && AddRows(unit, batch)) {
     added_ += unit.index_ops().size();
     return true;
   }
@@ -35,7 +35,7 @@ bool IndexRows::MayAdd(const WriteUnit& unit) const {
                      [](const WriteUnit::IndexOp& op) { return op.backlog->AwaitEmpty(); });
 }
 
-bool IndexRows::AddRows(const WriteUnit& unit, SortedRows* rows, TotalsChange* totals) {
+bool IndexRows::AddRows(const WriteUnit& unit, UnitBatch* batch) {
   absl::StatusOr<codec::ChangeRecord> record = codec::ParseChangeRecord(unit.record());
   // The applier reports what is wrong with it.
   if (!record.ok()) return false;
@@ -49,15 +49,12 @@ bool IndexRows::AddRows(const WriteUnit& unit, SortedRows* rows, TotalsChange* t
   for (const codec::IndexRowChange& change : record->index_changes) {
     const Keyspace& keyspace = op_of(change.index)->keyspace;
     if (change.is_delete) {
-      rows->Delete(keyspace, change.key);
+      batch->Delete(keyspace, change.key);
     } else {
-      rows->Put(keyspace, change.key, change.value_head, change.value);
+      batch->Put(keyspace, change.key, change.value_head, change.value);
     }
     bytes_ += codec::RowBytes(change);
-    if (keyspace.stats == nullptr) continue;
-    StatsDelta& total = (*totals)[keyspace.stats];
-    total.items += change.item_delta;
-    total.bytes += change.byte_delta;
+    if (keyspace.stats != nullptr) batch->AddTotals(keyspace.stats, {change.item_delta, change.byte_delta});
   }
   if (record->joined != nullptr) joined_.push_back(std::move(record->joined));
   return true;

@@ -9,18 +9,13 @@
 #include <memory>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "storage/store/commit/write_unit.h"
-#include "storage/store/keyspace.h"
 
 namespace armature::store {
 
 class IndexBacklog;
-class SortedRows;
-
-// Changes of totals, by keyspace.
-using TotalsChange = absl::flat_hash_map<KeyspaceStats*, StatsDelta>;
+class UnitBatch;
 
 // Expands change records of one batch into the index rows that they name, where that is safe: then a record is neither
 // logged nor read again, and the index has the change at the moment at which the table has it.
@@ -42,9 +37,9 @@ class IndexRows {
   IndexRows(const IndexRows&) = delete;
   IndexRows& operator=(const IndexRows&) = delete;
 
-  // Adds the index rows of the record of `unit` to `rows`, and the changes of totals to `totals`. Returns false, with
-  // nothing added, if the record is to be logged. Called for the units of a batch in their order.
-  bool Add(const WriteUnit& unit, SortedRows* rows, TotalsChange* totals);
+  // Adds the index rows of the record of `unit`, and their changes of totals, to `batch`. Returns false, with nothing
+  // added, if the record is to be logged. Called for the units of a batch in their order.
+  bool Add(const WriteUnit& unit, UnitBatch* batch);
 
   // Number of changes of indexes.
   uint64_t added() const { return added_; }
@@ -52,7 +47,7 @@ class IndexRows {
 
  private:
   bool MayAdd(const WriteUnit& unit) const;
-  bool AddRows(const WriteUnit& unit, SortedRows* rows, TotalsChange* totals);
+  bool AddRows(const WriteUnit& unit, UnitBatch* batch);
 
   const bool is_enabled_;
   size_t bytes_ = 0;

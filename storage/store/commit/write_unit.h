@@ -147,6 +147,13 @@ class WriteUnit {
   std::string stream_record_;
 };
 
+// Memory held by several units.
+inline size_t ByteSize(const std::vector<WriteUnit>& units) {
+  size_t bytes = 0;
+  for (const WriteUnit& unit : units) bytes += unit.byte_size();
+  return bytes;
+}
+
 }  // namespace armature::store
 
 #endif  // ARMATURE_STORAGE_STORE_COMMIT_WRITE_UNIT_H_

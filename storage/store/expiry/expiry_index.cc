@@ -5,6 +5,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/wire.h"
+#include "storage/store/commit/unit_batch.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
@@ -53,11 +54,11 @@ absl::StatusOr<std::optional<ExpiryState>> ExpiryIndex::ReadState(TableId table)
 absl::Status ExpiryIndex::CommitScanned(const WriteUnit& unit, TableId table, const ExpiryState& state) {
   // A scan can be repeated, so it waits for space like a client.
   ARM_RETURN_IF_ERROR(db_->space()->CheckClients());
-  rocksdb::WriteBatch batch;
-  AddRows(unit, &batch);
-  batch.Put(db_->meta()->handle(), ExpiryStateKey(table), EncodeExpiryState(state));
+  UnitBatch batch(db_, unit.batch_bytes(), unit.ops().size());
+  batch.Add(unit);
+  batch.records().Put(db_->meta()->handle(), ExpiryStateKey(table), EncodeExpiryState(state));
   ARM_FAULT_POINT("expiry.before_write");
-  const absl::Status written = db_->Write(&batch, /*sync=*/false, Cat("fill the expiry of table ", table.value()));
+  absl::Status written = batch.Write(/*sync=*/false, Cat("fill the expiry of table ", table.value()));
   ARM_FAULT_POINT("expiry.after_write");
   return written;
 }

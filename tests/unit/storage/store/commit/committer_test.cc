@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -15,10 +14,8 @@
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
-#include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
 #include "storage/model/wire.h"
-#include "storage/store/commit/sorted_rows.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log/change_log.h"
 #include "storage/store/meta_keys.h"
@@ -39,9 +36,9 @@ TEST(Reservation, HasRoomForSequencesThatAreLeftOut) {
   Committer committer(options, rocks.get(), &tickets, &log, streams.get());
   const auto commit = [&] {
     absl::Notification done;
-    WriteUnit unit(nullptr);
-    unit.SetChangeRecord(TableId(1), "record");
-    committer.Commit(std::move(unit), [&done](const absl::StatusOr<ChangeSequence>& sequence) {
+    std::vector<WriteUnit> units;
+    units.emplace_back(nullptr).SetChangeRecord(TableId(1), "record");
+    committer.CommitAll(std::move(units), [&done](const absl::StatusOr<ChangeSequence>& sequence) {
       EXPECT_TRUE(sequence.ok()) << sequence.status();
       done.Notify();
     });
@@ -87,7 +84,7 @@ class CommitterTest : public testing::Test {
     unit.Put(table().data, "first", "v");
     unit.Put(table().local_indexes[0].keyspace, "first", "v");
     unit.AddCounter(table().collections, "first", 1);
-    ASSERT_TRUE(database_->CommitConsumed(unit, table().descriptor.id, {}).ok());
+    ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
   }
   std::string Value(std::string_view key) const { return ValueOf(*database_, table().data, key); }
   // The collection counter under `key`, 0 without one.
@@ -144,58 +141,6 @@ TEST_F(CommitterTest, UnitsThatComeTogetherAreWrittenTogetherAndFailByThemselves
     EXPECT_EQ(Value("k" + std::to_string(i)), i != 7 ? "v" : "(none)");
   }
   EXPECT_EQ(ExceededCollections(answers[7]), (std::vector<CollectionName>{{NameOf(table().collections), "full"}}));
-}
-
-// The rows of a batch, as "key=value" and "-key", each preceded by the id of its family if that is another than before.
-class RowList : public rocksdb::WriteBatch::Handler {
- public:
-  rocksdb::Status PutCF(uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice& value) override {
-    return Add(family, key.ToString() + "=" + value.ToString());
-  }
-  rocksdb::Status DeleteCF(uint32_t family, const rocksdb::Slice& key) override {
-    return Add(family, "-" + key.ToString());
-  }
-
-  size_t families = 0;
-  std::map<uint32_t, std::vector<std::string>> rows;
-
- private:
-  rocksdb::Status Add(uint32_t family, std::string row) {
-    if (family != last_) ++families;
-    last_ = family;
-    rows[family].push_back(std::move(row));
-    return rocksdb::Status::OK();
-  }
-
-  uint32_t last_ = UINT32_MAX;
-};
-
-TEST_F(CommitterTest, RowsOfABatchAreInTheOrderOfKeysAndThoseOfOneKeyInThatOfTheirUnits) {
-  MakeFamilies();
-  const Keyspace& other = table().local_indexes[0].keyspace;
-  WriteUnit first = Unit();
-  first.Put(table().data, "long prefix c", "1");
-  first.Put(other, "b", "1");
-  first.Put(table().data, "a", "1");
-  first.AddCounter(table().collections, "c", 1);
-  WriteUnit second = Unit();
-  second.Put(table().data, std::string("a\0", 2), "2");
-  second.Delete(table().data, "long prefix c");
-  second.Put(table().data, "long prefix b", "2");
-  second.Put(other, "a", "2");
-  second.Delete(table().global_indexes[0].keyspace, "of a family that is not made");
-  SortedRows sorted;
-  sorted.Add(first);
-  sorted.Add(second);
-  rocksdb::WriteBatch batch;
-  sorted.AddTo(&batch);
-  RowList list;
-  ASSERT_TRUE(batch.Iterate(&list).ok());
-  EXPECT_EQ(list.families, 2U);
-  EXPECT_EQ(list.rows[table().data.family->handle()->GetID()],
-            (std::vector<std::string>{"a=1", std::string("a\0=2", 4), "long prefix b=2", "long prefix c=1",
-                                      "-long prefix c"}));
-  EXPECT_EQ(list.rows[other.family->handle()->GetID()], (std::vector<std::string>{"a=2", "b=1"}));
 }
 
 TEST_F(CommitterTest, UnitsAreAppliedInOrderAndCallbacksRunOnceInThatOrder) {
