@@ -77,20 +77,25 @@ BANNED = (
     (re.compile(r"#include [<\"]iostream\b"), ("tools", "client", "tests"), "not in the daemon"),
     (re.compile(r"#include [<\"]boost/(?!crc\b)"), ("daemon/http", "daemon/standby/tcp_relay.cc", "tests", "tools/bench"),
      "Boost stays in daemon/http, the relay and load generators"),
+)
+
+# (pattern of headers, folders or files where they are allowed, what to say). No other file includes them, and no file of
+# the product reaches them by way of other headers.
+HEADERS = (
     (
-        re.compile(r"#include <rocksdb/|#include \"rocksdb/"),
+        re.compile(r"rocksdb/"),
         ("storage/store", "storage/rados", "tests/unit/storage/store", "tests/rados", "tests/bench/rocksdb_floor.cc",
          "tests/bench/memtable_bench.cc", "tests/bench/floor_database.h", "tests/bench/floor_database.cc",
          "tests/bench/floor_methods.h", "tests/bench/floor_methods.cc", "tests/bench/floor_rows.h", "tests/bench/floor_rows.cc"),
         "RocksDB stays in storage/store and in volumes",
     ),
     (
-        re.compile(r"#include [<\"](grpc|grpcpp)/|#include \"armature/(api|admin)/"),
+        re.compile(r"(grpc|grpcpp|armature/(api|admin))/"),
         ("daemon", "client", "tools", "tests"),
         "gRPC and API messages stay above the engine",
     ),
     (
-        re.compile(r"#include \"storage/store/records/"),
+        re.compile(r"storage/store/records/"),
         ("storage/store", "tests/unit/storage/store"),
         "disk records are the store's own",
     ),
@@ -101,6 +106,30 @@ def layer_of(name):
     for folder, layer in LAYER_OF_FOLDER:
         if name == folder or is_in(name, folder):
             return layer
+    return None
+
+
+def includes():
+    """File -> the headers that it includes, those of the project by the path of their file."""
+    files = {name_of(path): path for path in code_files()}
+    public = {name.removeprefix("client/include/"): name for name in files if is_in(name, "client/include")}
+    found = {}
+    for name, path in files.items():
+        headers = re.findall(r'^#include [<"]([^>"]+)[>"]', path.read_text(), re.MULTILINE)
+        found[name] = [public.get(header, header) for header in headers]
+    return found
+
+
+def way_to(pattern, name, graph):
+    """The shortest way of includes from a file, which it leaves out, to a header that matches; None without one."""
+    ways, pending = {name: ()}, [name]
+    for file in pending:
+        for header in graph[file]:
+            if pattern.match(header):
+                return ways[file] + (header,)
+            if header in graph and header not in ways:
+                ways[header] = ways[file] + (header,)
+                pending.append(header)
     return None
 
 
@@ -174,6 +203,22 @@ class TidyTest(unittest.TestCase):
                 if used and used != layer and used not in graph[layer]:
                     findings.append(f"{name}:{number}: layer '{layer}' may not include '{match.group(1)}'")
         self.check(findings)
+
+    def test_headers_stay_in_their_folders(self):
+        graph = includes()
+        self.assertIsNotNone(way_to(re.compile("rocksdb/"), "storage/store/database.cc", graph), "includes are not read right")
+        reached = {}  # (file with the include, header, advice) -> files above
+        for pattern, allowed, advice in HEADERS:
+            for name in graph:
+                if any(is_in(name, folder) for folder in allowed):
+                    continue
+                way = way_to(pattern, name, graph)
+                if way and (len(way) == 1 or not is_in(name, "tests")):
+                    reached.setdefault(((name,) + way)[-2:] + (advice,), []).append(name)
+        self.check([
+            f"{file}: '{header}' reaches {len(names)} files, such as {names[0]}: {advice}"
+            for (file, header, advice), names in reached.items()
+        ])
 
     def test_project_includes_name_the_path_from_the_root(self):
         findings = []

@@ -63,7 +63,10 @@ const Table* CatalogSnapshot::Find(std::string_view name) const {
   return found == tables_.end() ? nullptr : found->second.get();
 }
 
-const Table* CatalogSnapshot::Find(TableId id) const { return Hold(id).get(); }
+const Table* CatalogSnapshot::Find(TableId id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : found->second;
+}
 
 std::shared_ptr<const Table> CatalogSnapshot::Hold(std::string_view name) const {
   const auto found = tables_.find(name);
@@ -71,10 +74,8 @@ std::shared_ptr<const Table> CatalogSnapshot::Hold(std::string_view name) const 
 }
 
 std::shared_ptr<const Table> CatalogSnapshot::Hold(TableId id) const {
-  for (const auto& [name, table] : tables_) {
-    if (table->descriptor.id == id) return table;
-  }
-  return nullptr;
+  const Table* const table = Find(id);
+  return table == nullptr ? nullptr : Hold(table->descriptor.name);
 }
 
 Catalog::Catalog(RocksDb* db, TimerQueue* timers, StreamLog* streams)
@@ -112,28 +113,25 @@ absl::Status Catalog::Load() {
   return absl::OkStatus();
 }
 
-std::unique_ptr<StreamLog::Change> Catalog::AddTable(const TableDescriptor& table, uint32_t* next_id,
-                                                     rocksdb::WriteBatch* batch) {
+absl::Status Catalog::Persist(const TableDescriptor& table, uint32_t next_id, std::string_view context) {
+  rocksdb::WriteBatch batch;
   rocksdb::ColumnFamilyHandle* const meta = db_->meta()->handle();
-  StreamId stream;
-  if (streams_->BeginsStream(table)) {
-    stream = StreamId((*next_id)++);
-    batch->Put(meta, ToSlice(kNextIdKey), EncodeU32(*next_id));
-  }
-  batch->Put(meta, TableKey(table.id), EncodeTableRecord(table));
-  return streams_->Prepare(table, stream, absl::ToUnixMillis(absl::Now()), batch);
+  const StreamId stream(streams_->BeginsStream(table) ? next_id++ : 0);
+  if (next_id != next_id_) batch.Put(meta, ToSlice(kNextIdKey), EncodeU32(next_id));
+  batch.Put(meta, TableKey(table.id), EncodeTableRecord(table));
+  const std::unique_ptr<StreamLog::Change> change =
+      streams_->Prepare(table, stream, absl::ToUnixMillis(absl::Now()), &batch);
+  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, context));
+  next_id_ = next_id;
+  if (change != nullptr) change->Apply();
+  return absl::OkStatus();
 }
 
 absl::Status Catalog::BeginMissingStreams() {
   const std::shared_ptr<const CatalogSnapshot> tables = snapshot();
   for (const auto& [name, table] : tables->tables()) {
     if (!streams_->BeginsStream(table->descriptor)) continue;
-    rocksdb::WriteBatch batch;
-    uint32_t next_id = next_id_;
-    const std::unique_ptr<StreamLog::Change> change = AddTable(table->descriptor, &next_id, &batch);
-    ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: begin the stream of ", name)));
-    next_id_ = next_id;
-    change->Apply();
+    ARM_RETURN_IF_ERROR(Persist(table->descriptor, next_id_, Cat("catalog: begin the stream of ", name)));
   }
   return absl::OkStatus();
 }
@@ -233,6 +231,7 @@ void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, const s
     next->tables_ = current->tables_;
     next->families_needed_ = current->families_needed_;
     next->unsettled_ = current->unsettled_;
+    next->by_id_ = current->by_id_;
   }
   std::vector<std::shared_ptr<const Table>> replaced;
   for (std::shared_ptr<const Table>& table : changed) {
@@ -240,13 +239,18 @@ void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, const s
     next->families_needed_ += FamiliesNeeded(table->descriptor);
     next->unsettled_.erase(table->descriptor.id);
     if (!IsSettled(table->descriptor)) next->unsettled_.emplace(table->descriptor.id, table);
-    if (place != nullptr) replaced.push_back(place);
+    if (place != nullptr) {
+      next->by_id_.erase(place->descriptor.id);
+      replaced.push_back(place);
+    }
+    next->by_id_[table->descriptor.id] = table.get();
     place = std::move(table);
   }
   for (const TableDescriptor& table : removed) {
     const auto found = next->tables_.find(table.name);
     if (found == next->tables_.end() || found->second->descriptor.id != table.id) continue;
-    next->unsettled_.erase(found->second->descriptor.id);
+    next->unsettled_.erase(table.id);
+    next->by_id_.erase(table.id);
     replaced.push_back(found->second);
     next->tables_.erase(found);
   }
@@ -307,12 +311,7 @@ absl::StatusOr<TableDescriptor> Catalog::Add(TableDescriptor descriptor) {
     ++descriptor.creation_time_ms;
   }
   descriptor.state = TableState::kCreating;
-  rocksdb::WriteBatch batch;
-  batch.Put(db_->meta()->handle(), ToSlice(kNextIdKey), EncodeU32(next_id));
-  const std::unique_ptr<StreamLog::Change> stream = AddTable(descriptor, &next_id, &batch);
-  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: create ", descriptor.name)));
-  next_id_ = next_id;
-  if (stream != nullptr) stream->Apply();
+  ARM_RETURN_IF_ERROR(Persist(descriptor, next_id, Cat("catalog: create ", descriptor.name)));
   ARM_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table, OpenTable(descriptor));
   Publish({std::move(table)}, {});
   return descriptor;
@@ -346,11 +345,7 @@ absl::StatusOr<TableDescriptor> Catalog::MarkDeleting(std::string_view name,
         "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.");
   }
   descriptor.state = TableState::kDeleting;
-  rocksdb::WriteBatch batch;
-  uint32_t next_id = next_id_;
-  const std::unique_ptr<StreamLog::Change> stream = AddTable(descriptor, &next_id, &batch);
-  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: delete ", name)));
-  if (stream != nullptr) stream->Apply();
+  ARM_RETURN_IF_ERROR(Persist(descriptor, next_id_, Cat("catalog: delete ", name)));
   for (const Index& index : table->global_indexes) left->push_back(index.progress);
   {
     const absl::MutexLock snapshot_lock(&snapshot_mutex_);

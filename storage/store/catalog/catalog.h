@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "rocksdb/write_batch.h"
 #include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/timer_queue.h"
@@ -142,6 +142,7 @@ class CatalogSnapshot {
   size_t families_needed_ = 0;
   std::map<TableId, std::shared_ptr<const Table>> unsettled_;
   std::map<std::string, std::shared_ptr<const Table>, std::less<>> tables_;
+  absl::flat_hash_map<TableId, const Table*> by_id_;  // of `tables_`
 };
 
 // ResourceInUse for a table that cannot be changed yet.
@@ -211,10 +212,9 @@ class Catalog {
   Catalog(RocksDb* db, TimerQueue* timers, StreamLog* streams);
   absl::Status Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status BeginMissingStreams() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Adds the record of the table, and those of a stream that begins or ends with the change, to `batch`. Apply the
-  // change, if it is not null, after the batch was written.
-  std::unique_ptr<StreamLog::Change> AddTable(const model::TableDescriptor& table, uint32_t* next_id,
-                                              rocksdb::WriteBatch* batch);
+  // Writes the record of the table durably, those of a stream that begins or ends with the change, and `next_id`.
+  absl::Status Persist(const model::TableDescriptor& table, uint32_t next_id, std::string_view context)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::shared_ptr<const Table>> OpenTable(model::TableDescriptor descriptor)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<Index> OpenGlobalIndex(const model::TableDescriptor& table, const model::IndexDescriptor& descriptor);

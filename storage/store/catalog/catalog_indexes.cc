@@ -104,19 +104,13 @@ absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(std::string_view 
   if (!IsUpdateOf(table->descriptor, descriptor)) {
     return InternalError(Cat("catalog: update of table ", name, " changes more than it may"));
   }
-  rocksdb::WriteBatch batch;
   uint32_t next_id = next_id_;
   for (IndexDescriptor& index : descriptor.global_indexes) {
-    if (index.id != IndexId(0)) continue;
-    index.id = IndexId(next_id++);
-    batch.Put(db_->meta()->handle(), ToSlice(kNextIdKey), EncodeU32(next_id));
+    if (index.id == IndexId(0)) index.id = IndexId(next_id++);
   }
   if (next_id != next_id_) ARM_RETURN_IF_ERROR(CheckFamilyCeiling(descriptor));
   ARM_RETURN_IF_ERROR(streams_->CheckChange(descriptor));
-  const std::unique_ptr<StreamLog::Change> stream = AddTable(descriptor, &next_id, &batch);
-  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: update table ", name)));
-  next_id_ = next_id;
-  if (stream != nullptr) stream->Apply();
+  ARM_RETURN_IF_ERROR(Persist(descriptor, next_id, Cat("catalog: update table ", name)));
   // Families and index progress stay the same: requests in progress continue to use both.
   const std::shared_ptr<Table> updated = NextState(*table);
   updated->descriptor = descriptor;

@@ -26,11 +26,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "rocksdb/write_batch.h"
 #include "storage/base/strong_type.h"
 #include "storage/model/stream_descriptor.h"
 #include "storage/model/table_descriptor.h"
 #include "storage/store/stream/stream_set.h"
+
+namespace rocksdb {
+class WriteBatch;
+}  // namespace rocksdb
 
 namespace armature::store {
 

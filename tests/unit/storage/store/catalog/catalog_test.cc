@@ -68,6 +68,26 @@ TEST_F(CatalogTest, CreatedTableBecomesActiveWithoutFamilies) {
   EXPECT_EQ(database_->stats().column_families_needed, 5u);  // data, three indexes, collections
 }
 
+TEST_F(CatalogTest, AnIdFindsTheCurrentStateOfItsTableOnly) {
+  Open();
+  const TableId gone = CreateActive(database_.get(), PlainTable("t"))->Find("t")->descriptor.id;
+  const TableId other = CreateActive(database_.get(), PlainTable("other"))->Find("other")->descriptor.id;
+  ASSERT_TRUE(database_->DeleteTable("t").ok());
+  ASSERT_TRUE(WaitUntilGone("t"));
+  const TableId next = CreateActive(database_.get(), PlainTable("t"))->Find("t")->descriptor.id;
+  const auto protect = [](model::TableDescriptor* table) {
+    table->settings.deletion_protection = true;
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(database_->UpdateTable("t", protect).ok());
+  const auto snapshot = database_->catalog();
+  EXPECT_EQ(snapshot->Find(gone), nullptr);
+  EXPECT_EQ(snapshot->Hold(gone), nullptr);
+  EXPECT_EQ(snapshot->Find(next), snapshot->Find("t"));
+  EXPECT_TRUE(snapshot->Hold(next)->descriptor.settings.deletion_protection);
+  EXPECT_EQ(snapshot->Find(other), snapshot->Find("other"));
+}
+
 TEST_F(CatalogTest, TablesSurviveReopen) {
   Open();
   const model::TableDescriptor before = CreateActive(database_.get(), IndexedTable("t"))->Find("t")->descriptor;
