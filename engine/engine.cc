@@ -256,7 +256,7 @@ void Engine::EndWaits() {
   parts_->backups.EndWaits();
   parts_->write_gate.Close(ServerStopsError());
   parts_->watches.End(ServerStopsError());
-  parts_->database->EndWaits(ServerStopsError());
+  parts_->database->tables().EndWaits(ServerStopsError());
 }
 
 std::shared_ptr<const access::ResourcePolicy> Engine::FindResourcePolicy(std::string_view name_or_arn) const {

@@ -20,7 +20,7 @@ absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::stri
   if (!is_usable || pinned.table->descriptor.is_being_restored()) {
     return ResourceNotFoundError("Requested resource not found");
   }
-  ARM_RETURN_IF_ERROR(database.CheckWhole(*pinned.table));
+  ARM_RETURN_IF_ERROR(database.damages().CheckWhole(*pinned.table));
   return pinned;
 }
 

@@ -107,7 +107,7 @@ struct Parts {
         backup_pool("arm-backup-ops", 2, kChecksWaitingMax),
         table_waits(db, &timers),
         locks(options.lock_stripes, &holder_pool, &timers, options.transaction_wait),
-        queued_rows(db->commit_queue_bytes_max() / 8),
+        queued_rows(db->commits().queue_bytes_max() / 8),
         applier(db, options.applier_threads),
         builder(db, &applier, options.index_build),
         backups(db, options.backup) {}

@@ -37,7 +37,7 @@ size_t WriteGate::Limit() {
   const absl::MutexLock lock(&mutex_);
   if (now_ns < limit_due_ns_.load(std::memory_order_relaxed)) return limit_.load(std::memory_order_relaxed);
   limit_due_ns_.store(now_ns + kLimitEveryNs, std::memory_order_relaxed);
-  const store::CommitterCounters counters = parts_->database->committer_counters();
+  const store::CommitterCounters counters = parts_->database->commits().counters();
   const Written until_now = {now_ns, counters.batches, counters.units, counters.write_times.sum_ns};
   const Written before = std::exchange(seen_, until_now);
   const Written written = {now_ns - before.in_ns, until_now.batches - before.batches, until_now.units - before.units,

@@ -71,7 +71,7 @@ class Run {
     std::string old_value;
     for (const auto& [key, row] : target.rows) {
       ARM_ASSIGN_OR_RETURN(const store::GetResult got,
-                           database.Get(target.index->keyspace, key, store::ReadMode::kMayBlock, &old_value));
+                           database.rows().Get(target.index->keyspace, key, store::ReadMode::kMayBlock, &old_value));
       if (got == store::GetResult::kFound) {
         ARM_ASSIGN_OR_RETURN(const codec::StoredItemView old, codec::ParseStoredItem(old_value));
         --target.total.items;
@@ -332,7 +332,7 @@ absl::StatusOr<store::ChangeLog::ReadOutcome> GsiApplier::RunGroup(
     for (const store::Index* const index : indexes) {
       cursors.emplace_back(index->descriptor.id, outcome.read_through);
     }
-    ARM_RETURN_IF_ERROR(database_->CommitConsumed(run.ToWriteUnit(snapshot), table, cursors));
+    ARM_RETURN_IF_ERROR(database_->change_log().CommitConsumed(run.ToWriteUnit(snapshot), table, cursors));
   }
   run.Applied(outcome.read_through);
   return outcome;

@@ -52,7 +52,7 @@ Worker::Next IndexBuilder::Work() {
 }
 
 bool IndexBuilder::IsLoaded() {
-  const uint64_t units = database_->committer_counters().units;
+  const uint64_t units = database_->commits().counters().units;
   return std::exchange(units_seen_, units) != units;
 }
 
@@ -82,8 +82,8 @@ absl::StatusOr<bool> IndexBuilder::Advance(const std::shared_ptr<const store::Ca
   const TableId table_id = table.descriptor.id;
   switch (index.build->phase()) {
     case store::BuildPhase::kWaiting:
-      if (!database_->IsKnownToAll(table_id)) return false;
-      ARM_RETURN_IF_ERROR(database_->BeginIndexScan(table_id, index));
+      if (!database_->tables().IsKnownToAll(table_id)) return false;
+      ARM_RETURN_IF_ERROR(database_->tables().BeginIndexScan(table_id, index));
       LOG(INFO) << "index build: started table=" << table.descriptor.name << " index=" << index.descriptor.name;
       return true;
     case store::BuildPhase::kScanning:
@@ -100,7 +100,7 @@ absl::StatusOr<bool> IndexBuilder::Advance(const std::shared_ptr<const store::Ca
     applier_->OnAppended({table_id});
     return false;
   }
-  ARM_RETURN_IF_ERROR(database_->ActivateIndex(table_id, index.descriptor.id));
+  ARM_RETURN_IF_ERROR(database_->tables().ActivateIndex(table_id, index.descriptor.id));
   LOG(INFO) << "index build: done table=" << table.descriptor.name << " index=" << index.descriptor.name
             << " items=" << state.scanned << " entries=" << state.written << " skipped=" << state.skipped
             << " ms=" << absl::ToUnixMillis(absl::Now()) - state.started_ms;
@@ -117,7 +117,7 @@ absl::StatusOr<bool> IndexBuilder::FinishScan(const std::shared_ptr<const store:
   state.phase = store::BuildPhase::kCatchingUp;
   state.through_sequence = last_seen;
   state.next_key.clear();
-  ARM_RETURN_IF_ERROR(database_->CommitBuilt(store::WriteUnit(snapshot), table.descriptor.id, index, state));
+  ARM_RETURN_IF_ERROR(database_->tables().CommitBuilt(store::WriteUnit(snapshot), table.descriptor.id, index, state));
   scanned_.erase(index.descriptor.id);
   applier_->OnAppended({table.descriptor.id});
   return true;
@@ -151,13 +151,13 @@ absl::Status IndexBuilder::ScanPage(const std::shared_ptr<const store::CatalogSn
     if (++rows < options_.page_rows && bytes < options_.page_bytes) return store::RowVerdict::kContinue;
     return store::RowVerdict::kStop;
   };
-  ARM_ASSIGN_OR_RETURN(const store::RangeEnd end,
-                       database_->ReadRange(table.data, {state.next_key, ""}, store::Direction::kForward, visit));
+  ARM_ASSIGN_OR_RETURN(const store::RangeEnd end, database_->rows().ReadRange(table.data, {state.next_key, ""},
+                                                                              store::Direction::kForward, visit));
   state.written += total.items;
   unit.AddStats(index.keyspace, total);
   // The smallest key behind `last_key`.
   if (!last_key.empty()) state.next_key = last_key + '\0';
-  ARM_RETURN_IF_ERROR(database_->CommitBuilt(unit, table.descriptor.id, index, state));
+  ARM_RETURN_IF_ERROR(database_->tables().CommitBuilt(unit, table.descriptor.id, index, state));
   if (end == store::RangeEnd::kReached) scanned_[index.descriptor.id] = database_->change_log().last_taken();
   return absl::OkStatus();
 }

@@ -152,7 +152,7 @@ std::string WhyWritesAreRefused(const store::DiskReport& disk) {
 void FillStore(const store::Database& database, v1::GetServerInfoResponse* to) {
   const store::DatabaseStats stats = database.stats();
   to->set_writes_refused_reason(WhyWritesAreRefused(stats.disk));
-  for (const store::DamagedPart& part : database.damages()) {
+  for (const store::DamagedPart& part : database.damages().All()) {
     to->add_damaged(Cat(store::NameOf(part), ": ", store::DamageText(part.damage)));
   }
   to->set_disk_free_bytes(stats.disk.usage.free_bytes);
@@ -335,7 +335,7 @@ UnaryOperation ServerInfoOperation(std::string data_dir) {
     response->set_cpu_user_us(ToMicros(usage.ru_utime));
     response->set_cpu_system_us(ToMicros(usage.ru_stime));
     response->set_resident_bytes(ResidentBytes());
-    response->set_column_family_count(static_cast<int64_t>(context.engine->database()->column_family_count()));
+    response->set_column_family_count(static_cast<int64_t>(context.engine->database()->stats().column_families));
     response->set_format_version(static_cast<uint32_t>(store::kFormatVersion));
     FillStore(*context.engine->database(), response);
     std::move(done)(absl::OkStatus());

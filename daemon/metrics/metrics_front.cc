@@ -380,7 +380,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   AddRequests(sources, &set);
   const store::DatabaseStats database = sources.engine->database()->stats();
   AddCommits(database.committer, database.change_sequence, &set);
-  AddTables(*sources.engine->database()->catalog(), sources.engine->database()->damages(), &set);
+  AddTables(*sources.engine->database()->catalog(), sources.engine->database()->damages().All(), &set);
   AddHotKeys(sources.engine->HotKeyShares(), &set);
   AddStreams(*sources.engine->database(), &set);
   set.Add("armature_column_families", uint64_t{database.column_families});
@@ -431,7 +431,7 @@ HttpResponse MetricsFront::Answer(const HttpRequest& request) const {
   if (path == "/healthz") return Text(200, "ok\n");
   HttpResponse page = ReadinessPage(sources_.readiness());
   // For operators only: names of tables. Another daemon would not help, so this one stays ready.
-  for (const store::DamagedPart& part : sources_.engine->database()->damages()) {
+  for (const store::DamagedPart& part : sources_.engine->database()->damages().All()) {
     page.body += Cat("damaged: ", store::NameOf(part), "\n");
   }
   return page;

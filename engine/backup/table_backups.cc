@@ -112,7 +112,7 @@ absl::StatusOr<TableDescription> StartRestore(Parts* parts, store::BackupPlacePt
                                               model::TableDescriptor target) {
   const std::string name = target.name;
   if (!parts->restores.HasRoom()) return LimitExceededError("There are too many restores waiting for each other");
-  absl::StatusOr<model::TableDescriptor> made = parts->database->CreateTable(std::move(target));
+  absl::StatusOr<model::TableDescriptor> made = parts->database->tables().Create(std::move(target));
   if (!made.ok() && parts->database->catalog()->Find(name) != nullptr) {
     return TableExistsError(name);
   }

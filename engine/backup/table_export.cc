@@ -60,7 +60,7 @@ absl::StatusOr<std::shared_ptr<TableExport>> TableExport::Open(Parts* parts, con
   TableDescription description = Describe(*pinned.table);
   // Only the table's rows are held for the whole time: its state, and all other tables, may change meanwhile.
   auto held = std::make_unique<Held>(Held{*std::move(slot), pinned.table->lease, nullptr});
-  held->snapshot = parts->database->TakeSnapshot(pinned.table->data);
+  held->snapshot = parts->database->rows().TakeSnapshot(pinned.table->data);
   std::shared_ptr<TableExport> made(new TableExport(parts, std::move(description), std::move(held)));
   absl::MutexLock lock(&made->mutex_);
   made->BeginWait();

@@ -44,7 +44,7 @@ class RowLoader {
   RowLoader(Parts* parts, PinnedTable pinned, StopSignal* stopping)
       : parts_(parts), pinned_(std::move(pinned)), stopping_(stopping) {}
 
-  // `value` is the row as stored. Errors: DataLoss; those of Database::CommitAll.
+  // `value` is the row as stored. Errors: DataLoss; those of Commits::CommitAll.
   absl::Status Add(std::string_view key, std::string_view value) {
     rows_.emplace_back(key, value);
     bytes_ += key.size() + value.size();
@@ -94,7 +94,7 @@ class RowLoader {
       units.push_back(std::move(unit));
     }
     return Await<absl::StatusOr<ChangeSequence>>(
-        [&](auto then) { parts_->database->CommitAll(std::move(units), std::move(then)); });
+        [&](auto then) { parts_->database->commits().CommitAll(std::move(units), std::move(then)); });
   }
 
   Parts* const parts_;
@@ -118,7 +118,7 @@ void TableRestores::Run(Restore restore) {
   // Before the table becomes visible: clients may delete the backup then.
   restore.backup.reset();
   restore.place.reset();
-  if (status.ok()) status = parts_->database->FinishRestore(restore.target);
+  if (status.ok()) status = parts_->database->tables().FinishRestore(restore.target);
   if (status.ok()) {
     LOG(INFO) << "restore: done table=" << restore.target.value()
               << " took_ms=" << (MonotonicNs() - start_ns) / 1'000'000;
@@ -126,16 +126,16 @@ void TableRestores::Run(Restore restore) {
   }
   LOG(ERROR) << "restore: failed, deleting the table table=" << restore.target.value() << " status=" << status;
   // Retried until it succeeds: the table's rows may be what fills the disk.
-  absl::Status abandoned = parts_->database->AbandonRestore(restore.target);
+  absl::Status abandoned = parts_->database->tables().AbandonRestore(restore.target);
   while (!abandoned.ok()) {
     LOG_EVERY_N(ERROR, 60) << "restore: cannot delete the table yet status=" << abandoned;
     if (stopping_.WaitFor(kAbandonEvery)) return;
-    abandoned = parts_->database->AbandonRestore(restore.target);
+    abandoned = parts_->database->tables().AbandonRestore(restore.target);
   }
 }
 
 absl::Status TableRestores::Fill(const Restore& restore) {
-  while (!parts_->database->AwaitOpen(restore.target, kLoadPatience)) {
+  while (!parts_->database->tables().AwaitOpen(restore.target, kLoadPatience)) {
     if (stopping_.is_stopped()) return StoppingError();
   }
   ARM_ASSIGN_OR_RETURN(PinnedTable pinned, Pin(*parts_, restore.target));

@@ -27,7 +27,7 @@ class TableRestores {
     store::BackupPlacePtr place;                  // of the backup
     std::unique_ptr<store::BackupReader> backup;  // open, so that the backup cannot be deleted
     TableId source;                               // in the backup
-    TableId target;                               // in this database, created by Database::CreateTable in the restore
+    TableId target;                               // in this database, created by Catalog::Create in the restore
                                                   // state
   };
 

@@ -46,14 +46,14 @@ absl::StatusOr<Page> ReadPageOfRows(const store::Database& database, const store
   Page page;
   size_t bytes = 0;
   ARM_ASSIGN_OR_RETURN(const store::RangeEnd end,
-                       database.ReadRange(keyspace, {std::move(begin), ""}, store::Direction::kForward,
-                                          [&](std::string_view key, std::string_view value) {
-                                            page.rows.push_back({std::string(key), std::string(value)});
-                                            bytes += value.size();
-                                            return page.rows.size() < kPageRowsMax && bytes < kPageBytesMax
-                                                       ? store::RowVerdict::kContinue
-                                                       : store::RowVerdict::kStop;
-                                          }));
+                       database.rows().ReadRange(keyspace, {std::move(begin), ""}, store::Direction::kForward,
+                                                 [&](std::string_view key, std::string_view value) {
+                                                   page.rows.push_back({std::string(key), std::string(value)});
+                                                   bytes += value.size();
+                                                   return page.rows.size() < kPageRowsMax && bytes < kPageBytesMax
+                                                              ? store::RowVerdict::kContinue
+                                                              : store::RowVerdict::kStop;
+                                                 }));
   if (end != store::RangeEnd::kReached) page.next_key = page.rows.back().key + '\0';
   return page;
 }
@@ -197,7 +197,8 @@ class Verifier {
 
   absl::StatusOr<std::optional<std::string>> Get(const store::Keyspace& keyspace, std::string_view key) const {
     std::string value;
-    ARM_ASSIGN_OR_RETURN(const store::GetResult got, database().Get(keyspace, key, store::ReadMode::kMayBlock, &value));
+    ARM_ASSIGN_OR_RETURN(const store::GetResult got,
+                         database().rows().Get(keyspace, key, store::ReadMode::kMayBlock, &value));
     if (got == store::GetResult::kMissing) return std::nullopt;
     return value;
   }
@@ -247,8 +248,9 @@ class Verifier {
                            }));
       const std::shared_ptr<const store::QueuedRow> queued = parts_->queued_rows.Find(table, base_key);
       if (queued == nullptr) return guard;
-      const absl::StatusOr<ChangeSequence> durable = Await<absl::StatusOr<ChangeSequence>>(
-          [&](auto then) { parts_->database->WhenDurable(queued->epoch(), /*held_bytes=*/0, std::move(then)); });
+      const absl::StatusOr<ChangeSequence> durable = Await<absl::StatusOr<ChangeSequence>>([&](auto then) {
+        parts_->database->commits().WhenDurable(queued->epoch(), /*held_bytes=*/0, std::move(then));
+      });
       if (durable.ok()) return guard;
       if (attempt == kAttemptsMax) return durable.status();
       guard.Release();
@@ -374,7 +376,7 @@ class Verifier {
       index::AddLocalIndexChanges(table_, base_key, {}, changes, &unit);
     }
     return Await<absl::StatusOr<ChangeSequence>>(
-               [&](auto then) { parts_->database->Commit(std::move(unit), std::move(then)); })
+               [&](auto then) { parts_->database->commits().Commit(std::move(unit), std::move(then)); })
         .status();
   }
 

@@ -165,7 +165,7 @@ absl::StatusOr<bool> Expirer::Advance(const std::shared_ptr<const store::Table>&
 // Removes the rows of earlier generations, once no request can write any more of them.
 absl::StatusOr<bool> Expirer::Clear(const store::Table& table, store::ExpiryPhase next, TableWork* work) {
   const TableId id = table.descriptor.id;
-  if (!parts_->database->IsKnownToAll(id)) return false;
+  if (!parts_->database->tables().IsKnownToAll(id)) return false;
   store::ExpiryState state{GenerationOf(table), next, ""};
   ARM_RETURN_IF_ERROR(parts_->database->expiry().Clear(id, state.generation, state));
   *work = TableWork();
@@ -200,8 +200,9 @@ absl::Status Expirer::ScanPage(const store::Table& table, TableWork* work) {
     last_key.assign(key);
     return ++rows < kScanRows && bytes < kScanBytes ? store::RowVerdict::kContinue : store::RowVerdict::kStop;
   };
-  ARM_ASSIGN_OR_RETURN(const store::RangeEnd end, parts_->database->ReadRange(table.data, {state.next_key, ""},
-                                                                              store::Direction::kForward, visit));
+  ARM_ASSIGN_OR_RETURN(
+      const store::RangeEnd end,
+      parts_->database->rows().ReadRange(table.data, {state.next_key, ""}, store::Direction::kForward, visit));
   // The smallest key behind `last_key`.
   if (!last_key.empty()) state.next_key = last_key + '\0';
   if (end == store::RangeEnd::kReached) {
@@ -247,8 +248,9 @@ absl::Status Expirer::BeginSweep(const store::Table& table, TableWork* work) {
   };
   const std::string end = store::ExpiryKey(table.descriptor.id, GenerationOf(table), work->until_ms, {});
   if (work->next_key < end) {
-    ARM_RETURN_IF_ERROR(
-        parts_->database->ReadRange(table.expiry, {work->next_key, end}, store::Direction::kForward, count).status());
+    ARM_RETURN_IF_ERROR(parts_->database->rows()
+                            .ReadRange(table.expiry, {work->next_key, end}, store::Direction::kForward, count)
+                            .status());
   }
   work->waiting = waiting;
   work->is_sweeping = true;
@@ -279,8 +281,9 @@ absl::StatusOr<std::vector<Expirer::DueRow>> Expirer::ReadDueRows(const store::T
     rows.push_back({parts->due_ms, std::string(parts->row_key)});
     return rows.size() < kPageRows ? store::RowVerdict::kContinue : store::RowVerdict::kStop;
   };
-  ARM_RETURN_IF_ERROR(
-      parts_->database->ReadRange(table.expiry, {work->next_key, end}, store::Direction::kForward, visit).status());
+  ARM_RETURN_IF_ERROR(parts_->database->rows()
+                          .ReadRange(table.expiry, {work->next_key, end}, store::Direction::kForward, visit)
+                          .status());
   if (!malformed.ok()) {
     LOG_EVERY_N(ERROR, 60) << "expiry: table=" << table.descriptor.name << " status=" << malformed;
   }
@@ -331,9 +334,9 @@ void Expirer::Delete(const std::shared_ptr<Deletion>& deletion) {
   const store::Table& table = row.table();
   store::WriteUnit unit(row.pinned.table);
   unit.Delete(table.expiry, store::ExpiryKey(table.descriptor.id, GenerationOf(table), deletion->due_ms, row.key));
-  parts_->database->Commit(std::move(unit),
-                           [deletion](absl::StatusOr<ChangeSequence> outcome) { deletion->End(std::move(outcome)); },
-                           {row.decided_on});
+  parts_->database->commits().Commit(
+      std::move(unit), [deletion](absl::StatusOr<ChangeSequence> outcome) { deletion->End(std::move(outcome)); },
+      {row.decided_on});
 }
 
 // Runs on the worker's thread or on the pool of lock holders, which may both wait for the disk.

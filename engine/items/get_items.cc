@@ -76,7 +76,7 @@ absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::str
 void FetchRow(const std::shared_ptr<Read>& read, const RequestContext& context, store::ReadMode mode) {
   std::string stored;
   const absl::StatusOr<store::GetResult> got =
-      read->parts->database->Get(read->pinned.table->data, read->key, mode, &stored);
+      read->parts->database->rows().Get(read->pinned.table->data, read->key, mode, &stored);
   if (!got.ok()) return std::move(read->done)(got.status());
   if (*got == store::GetResult::kWouldBlock || (mode != store::ReadMode::kMayBlock && IsLongToAnswer(stored))) {
     RunOnReadPool(
@@ -302,7 +302,7 @@ absl::StatusOr<bool> ReadRows(const BatchReadPtr& read, store::ReadMode mode) {
     if (mode == store::ReadMode::kMemoryOnly && read->bytes > kInlineBytesMax) return false;
     std::string stored;
     ARM_ASSIGN_OR_RETURN(const store::GetResult got,
-                         read->parts->database->Get(table.pinned.table->data, row.key, mode, &stored));
+                         read->parts->database->rows().Get(table.pinned.table->data, row.key, mode, &stored));
     const bool is_much = mode == store::ReadMode::kMemoryOnly && IsLongToAnswer(stored);
     if (got == store::GetResult::kWouldBlock || is_much) return false;
     ARM_ASSIGN_OR_RETURN(const bool is_taken,

@@ -225,12 +225,12 @@ absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const Req
   store::SkipLimit limit{.skipped_max = kPageSkippedMax, .goes_on = goes_on, .passed = {}};
   absl::StatusOr<store::RangeEnd> end = store::RangeEnd::kReached;
   if (plan.fetch == Fetch::kNone) {
-    end = parts.database->ReadRange(
+    end = parts.database->rows().ReadRange(
         plan.keyspace(), plan.range, plan.direction,
         [&collector](std::string_view, std::string_view value) { return collector.VisitRow(value); }, mode, &limit);
   } else {
-    end = parts.database->ReadJoined(plan.keyspace(), plan.range, plan.direction, plan.table().data, &collector, mode,
-                                     &limit);
+    end = parts.database->rows().ReadJoined(plan.keyspace(), plan.range, plan.direction, plan.table().data, &collector,
+                                            mode, &limit);
   }
   if (end.ok() && *end == store::RangeEnd::kPaused) {
     ARM_RETURN_IF_ERROR(CheckStillWanted(context));

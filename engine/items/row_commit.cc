@@ -89,7 +89,7 @@ void AnswerUnwritten(const RowJobPtr& job, absl::Status outcome, store::LockTabl
   if (outcome.ok()) job->FillAnswer();
   AfterQueued(job->parts, std::move(unwritten), std::move(outcome), [job](const absl::Status& durable) {
     if (!durable.ok()) return job->End(durable);
-    job->End(job->parts->database->CommitNothing());
+    job->End(job->parts->database->commits().CommitNothing());
   });
 }
 
@@ -110,7 +110,7 @@ void AfterQueued(Parts* parts, UnwrittenAnswer answer, absl::Status outcome,
     return std::move(then)(std::move(outcome));
   }
   const int64_t begin_ns = RequestTrace::Begin(answer.trace);
-  parts->database->WhenDurable(
+  parts->database->commits().WhenDurable(
       *answer.decided_on, answer.bytes,
       [parts, bytes = answer.bytes, trace = std::move(answer.trace), begin_ns, outcome = std::move(outcome),
        then = std::move(then)](const absl::StatusOr<ChangeSequence>& durable) mutable {
@@ -154,7 +154,7 @@ void CommitDecided(const RowJobPtr& job, absl::Status decided, std::vector<store
   store::CommitCallback done;
   EarlyRelease early = Prepare(job, units, &terms, &done);
   job->commit_begin_ns = RequestTrace::Begin(job->trace);
-  const DecidedOn queued_in = job->parts->database->CommitAll(std::move(units), std::move(done), terms);
+  const DecidedOn queued_in = job->parts->database->commits().CommitAll(std::move(units), std::move(done), terms);
   ReleaseQueued(job->parts, std::move(early), queued_in);
 }
 
@@ -173,7 +173,7 @@ void CommitGroup::Add(const RowJobPtr& job, absl::Status decided) {
 }
 
 void CommitGroup::Commit() {
-  const std::vector<DecidedOn> queued_in = parts_->database->CommitEach(std::move(commits_));
+  const std::vector<DecidedOn> queued_in = parts_->database->commits().CommitEach(std::move(commits_));
   for (size_t i = 0; i < queued_in.size(); ++i) ReleaseQueued(parts_, std::move(releases_[i]), queued_in[i]);
 }
 

@@ -64,7 +64,7 @@ bool RowWrite::changes_nothing() const {
 absl::StatusOr<store::GetResult> ReadLocked(const Parts& parts, const store::Table& table, std::string_view key,
                                             store::ReadMode mode, std::string* stored, DecidedOn* decided_on) {
   const std::shared_ptr<const store::QueuedRow> queued = parts.queued_rows.Find(table.descriptor.id, key);
-  if (queued == nullptr) return parts.database->Get(table.data, key, mode, stored);
+  if (queued == nullptr) return parts.database->rows().Get(table.data, key, mode, stored);
   *decided_on = std::min(decided_on->value_or(queued->epoch()), queued->epoch());
   if (!queued->value().has_value()) return store::GetResult::kMissing;
   *stored = *queued->value();
@@ -94,12 +94,12 @@ absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool w
   const store::Table& table = row->table();
   ARM_ASSIGN_OR_RETURN(const store::GetResult item,
                        is_locked ? ReadLocked(parts, table, row->key, mode, &row->old_value, &row->decided_on)
-                                 : database.Get(table.data, row->key, mode, &row->old_value));
+                                 : database.rows().Get(table.data, row->key, mode, &row->old_value));
   if (item == store::GetResult::kWouldBlock) return false;
   if (with_collection) {
-    ARM_ASSIGN_OR_RETURN(
-        const store::GetResult size,
-        database.GetCounter(table.collections, index::CollectionKey(table, row->key), mode, &row->collection_bytes));
+    ARM_ASSIGN_OR_RETURN(const store::GetResult size,
+                         database.rows().GetCounter(table.collections, index::CollectionKey(table, row->key), mode,
+                                                    &row->collection_bytes));
     if (size == store::GetResult::kWouldBlock) return false;
   }
   if (item == store::GetResult::kMissing) return true;

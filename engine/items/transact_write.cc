@@ -344,8 +344,8 @@ void Decide(const TransactionPtr& transaction) {
   std::vector<store::WriteUnit> further;
   if (decided.ok() && transaction->request.client_request_token.has_value()) {
     const int64_t expires_ms = TokenClockMs(*transaction->parts) + kTokenLifeMs;
-    transaction->parts->database->AddToken(transaction->token_key, {expires_ms, transaction->fingerprint},
-                                           &further.emplace_back(/*pin=*/nullptr));
+    transaction->parts->database->tokens().AddTo(transaction->token_key, {expires_ms, transaction->fingerprint},
+                                                 &further.emplace_back(/*pin=*/nullptr));
   }
   CommitDecided(transaction, decided, std::move(further));
 }
@@ -406,7 +406,7 @@ absl::StatusOr<bool> AnswerReplay(const TransactionPtr& transaction, store::Read
 absl::StatusOr<bool> LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
   store::TokenRecord record;
   ARM_ASSIGN_OR_RETURN(const store::GetResult got,
-                       transaction->parts->database->FindToken(transaction->token_key, mode, &record));
+                       transaction->parts->database->tokens().Find(transaction->token_key, mode, &record));
   if (got == store::GetResult::kWouldBlock) return false;
   if (got == store::GetResult::kMissing || record.expires_ms <= TokenClockMs(*transaction->parts)) {
     Begin(transaction);
@@ -429,9 +429,9 @@ void ClaimToken(const TransactionPtr& transaction) {
 
 // Runs one sweep. Returns false if there is nothing more to do now.
 bool SweepOnce(Parts* parts) {
-  const absl::StatusOr<store::TokenSweep> sweep =
-      parts->database->SweepExpiredTokens(TokenClockMs(*parts), parts->tokens.resume(), kSweepTokensMax,
-                                          [&](std::string_view token) { return parts->tokens.ClaimForSweep(token); });
+  const absl::StatusOr<store::TokenSweep> sweep = parts->database->tokens().SweepExpired(
+      TokenClockMs(*parts), parts->tokens.resume(), kSweepTokensMax,
+      [&](std::string_view token) { return parts->tokens.ClaimForSweep(token); });
   for (RequestTokens::Then& then : parts->tokens.ReleaseSwept()) std::move(then)();
   if (!sweep.ok()) {
     LOG_EVERY_N(ERROR, 100) << "tokens: sweep failed status=" << sweep.status();
@@ -464,7 +464,7 @@ void RunTransactWrite(Parts* parts, RequestContext context, TransactWriteRequest
 }
 
 void StartTokenClock(Parts* parts) {
-  const absl::StatusOr<int64_t> last = parts->database->LastTokenExpiry();
+  const absl::StatusOr<int64_t> last = parts->database->tokens().LastExpiry();
   if (!last.ok()) LOG(ERROR) << "tokens: the newest token cannot be read status=" << last.status();
   const bool has_token = last.ok() && *last >= kTokenLifeMs;
   const int64_t wall_ms =

@@ -72,14 +72,14 @@ absl::StatusOr<TableDescription> CreateTable(store::Database* database, const mo
     ARM_ASSIGN_OR_RETURN(descriptor.settings.resource_policy,
                          MakeTablePolicy(definition.table_name, *definition.resource_policy));
   }
-  ARM_ASSIGN_OR_RETURN(descriptor, database->CreateTable(std::move(descriptor)));
+  ARM_ASSIGN_OR_RETURN(descriptor, database->tables().Create(std::move(descriptor)));
   return DescribeWithoutTotals(std::move(descriptor));
 }
 
 absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::optional<std::string>& name_or_arn) {
   ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(name_or_arn));
   const std::string_view name = model::LocalTableName(*name_or_arn);
-  ARM_ASSIGN_OR_RETURN(model::TableDescriptor descriptor, database->DeleteTable(name));
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor descriptor, database->tables().Delete(name));
   return DescribeWithoutTotals(std::move(descriptor));
 }
 
@@ -117,7 +117,7 @@ absl::StatusOr<TableDescription> UpdateTable(store::Database* database, const mo
   ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableWithSettings(*database, *update.table_name));
   model::TableDescriptor before;
   ARM_ASSIGN_OR_RETURN(std::optional<model::TableDescriptor> after,
-                       database->UpdateTable(pinned.table->descriptor.name, [&](model::TableDescriptor* table) {
+                       database->tables().Update(pinned.table->descriptor.name, [&](model::TableDescriptor* table) {
                          before = *table;
                          return model::ApplyTableUpdate(update, absl::ToUnixMillis(absl::Now()), table);
                        }));

@@ -167,7 +167,7 @@ absl::StatusOr<std::optional<model::TableDescriptor>> UpdateSettings(
   // absent.
   const std::shared_ptr<const store::Table> table = database->catalog()->Hold(name);
   if (table != nullptr && !HasSettings(table->descriptor)) return std::nullopt;
-  return database->UpdateTable(name, change);
+  return database->tables().Update(name, change);
 }
 
 absl::Status CheckSettingsMayChange(const model::TableDescriptor& table) {

@@ -24,7 +24,7 @@ namespace armature::engine {
 // the table is not there, as in the original service.
 bool HasSettings(const model::TableDescriptor& table);
 
-// Database::UpdateTable for operations on settings: nullopt also for a table without settings.
+// Catalog::Update for operations on settings: nullopt also for a table without settings.
 absl::StatusOr<std::optional<model::TableDescriptor>> UpdateSettings(
     store::Database* database, std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change);
 

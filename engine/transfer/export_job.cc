@@ -75,7 +75,7 @@ class Exporter {
       return JobFailure("TableNotFound", Cat("The table ", record_.table_name, " was deleted"));
     }
     lease_ = pinned->table->lease;
-    snapshot_ = parts_->database->TakeSnapshot(pinned->table->data);
+    snapshot_ = parts_->database->rows().TakeSnapshot(pinned->table->data);
     record_.data_time_ms = absl::ToUnixMillis(absl::Now());
     record_.progress = {};
     return absl::OkStatus();

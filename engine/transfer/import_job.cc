@@ -49,7 +49,7 @@ class Importer {
   explicit Importer(TransferJob* job) : job_(job), parts_(job->parts()), record_(job->record()) {}
 
   absl::Status Run() {
-    while (!parts_->database->AwaitOpen(record_.table, kLoadPatience)) {
+    while (!parts_->database->tables().AwaitOpen(record_.table, kLoadPatience)) {
       if (job_->is_stopped()) return TransferJob::StoppedError();
     }
     ARM_RETURN_IF_ERROR(Pin());
@@ -68,7 +68,7 @@ class Importer {
     ARM_RETURN_IF_ERROR(Flush());
     // The table is complete when its indexes are.
     ARM_RETURN_IF_ERROR(chunks_.AwaitAll(*pinned_.table));
-    return parts_->database->FinishRestore(record_.table);
+    return parts_->database->tables().FinishRestore(record_.table);
   }
 
  private:
@@ -130,7 +130,7 @@ class Importer {
     for (const std::unique_ptr<RowWrite>& row : rows_) units.push_back(BuildUnit(row.get()));
     parts_->database->transfers().AddTo(record_, &units.emplace_back(pinned_.table));
     return Await<absl::StatusOr<ChangeSequence>>(
-        [&](auto then) { parts_->database->CommitAll(std::move(units), std::move(then)); });
+        [&](auto then) { parts_->database->commits().CommitAll(std::move(units), std::move(then)); });
   }
 
   // Commits the chunk together with the place behind it. Errors end the job.
@@ -170,12 +170,12 @@ class Importer {
 // Deletes the table of a failed import. Retried until it succeeds: the table's rows may be what fills the disk.
 absl::Status DeleteImported(TransferJob* job) {
   store::Database* const database = job->parts()->database;
-  absl::Status deleted = database->AbandonRestore(job->record().table);
+  absl::Status deleted = database->tables().AbandonRestore(job->record().table);
   while (!deleted.ok()) {
     LOG_EVERY_N(ERROR, 60) << "transfer: cannot delete the table yet arn=" << job->record().arn
                            << " status=" << deleted;
     if (job->WaitFor(kDeleteEvery)) return TransferJob::StoppedError();
-    deleted = database->AbandonRestore(job->record().table);
+    deleted = database->tables().AbandonRestore(job->record().table);
   }
   return absl::OkStatus();
 }

@@ -143,7 +143,7 @@ void TransferJobs::RemoveAbandonedTables() {
       if (has_job) continue;
     }
     LOG(WARNING) << "transfer: deleting a table whose import has not begun table=" << name;
-    const absl::Status removed = parts_->database->AbandonRestore(id);
+    const absl::Status removed = parts_->database->tables().AbandonRestore(id);
     LOG_IF(ERROR, !removed.ok()) << "transfer: cannot delete the table table=" << name << " status=" << removed;
   }
 }
@@ -186,7 +186,8 @@ absl::StatusOr<TransferRecord> TransferJobs::Begin(TransferRecord record,
     saved = parts_->database->transfers().Put(record);
   }
   if (!saved.ok()) {
-    if (record.kind == TransferKind::kImport) static_cast<void>(parts_->database->AbandonRestore(record.table));
+    if (record.kind == TransferKind::kImport)
+      static_cast<void>(parts_->database->tables().AbandonRestore(record.table));
     return saved;
   }
   auto entry = std::make_shared<Entry>();

@@ -77,7 +77,7 @@ absl::Status PrepareImport(Parts* parts, model::TableDescriptor table, TransferR
                                        .time_ms = record->start_time_ms,
                                        .in_progress = true,
                                        .is_import = true};
-  ARM_ASSIGN_OR_RETURN(const model::TableDescriptor created, parts->database->CreateTable(std::move(table)));
+  ARM_ASSIGN_OR_RETURN(const model::TableDescriptor created, parts->database->tables().Create(std::move(table)));
   SetTable(created, record);
   return absl::OkStatus();
 }

@@ -19,10 +19,10 @@
 #include "storage/store/commit/idempotency.h"
 #include "storage/store/damaged_families.h"
 #include "storage/store/data_directory.h"
-#include "storage/store/database.h"
 #include "storage/store/expiry/expiry_index.h"
 #include "storage/store/files/volume.h"
 #include "storage/store/keyspace.h"
+#include "storage/store/rows.h"
 
 namespace armature::store {
 

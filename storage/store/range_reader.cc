@@ -1,4 +1,4 @@
-#include "storage/store/range_reader.h"
+// Range reads, joined reads and snapshots: the only code that creates iterators over rows.
 
 #include <algorithm>
 #include <cstddef>
@@ -17,13 +17,22 @@
 #include "rocksdb/snapshot.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/store/database.h"
+#include "storage/store/damaged_tables.h"
 #include "storage/store/dead_ranges.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
+#include "storage/store/rows.h"
 
 namespace armature::store {
 namespace {
+
+// The rows to read, and how.
+struct RangeRead {
+  const KeyRange& range;
+  Direction direction = Direction::kForward;
+  ReadMode mode = ReadMode::kMayBlock;
+  SkipLimit* limit = nullptr;
+};
 
 // Number of deleted and overwritten rows that an iterator skips before it stops and can be asked to go on.
 constexpr uint64_t kSkipStep = 1000;
@@ -403,20 +412,26 @@ class JoinedReader {
 
 }  // namespace
 
-absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const RangeRead& read, RowVisitor visit) {
-  if (IsEmpty(read.range)) return RangeEnd::kReached;
-  const DeadRanges::Mark mark = MarkOf(db, family);
-  RangeCursor cursor(db, family, read, {.mark = &mark});
-  ARM_ASSIGN_OR_RETURN(const RangeEnd end, Walk(family, &cursor, visit));
-  ARM_RETURN_IF_ERROR(db->CheckCurrent());
+absl::StatusOr<RangeEnd> Rows::ReadRange(const Keyspace& keyspace, const KeyRange& range, Direction direction,
+                                         RowVisitor visit, ReadMode mode, SkipLimit* limit) const {
+  ARM_RETURN_IF_ERROR(damages_->CheckReadable(keyspace));
+  if (IsEmpty(range)) return RangeEnd::kReached;
+  const DeadRanges::Mark mark = MarkOf(db_, *keyspace.family);
+  RangeCursor cursor(db_, *keyspace.family, {range, direction, mode, limit}, {.mark = &mark});
+  ARM_ASSIGN_OR_RETURN(const RangeEnd end, Walk(*keyspace.family, &cursor, visit));
+  ARM_RETURN_IF_ERROR(db_->CheckCurrent());
   return end;
 }
 
-absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, const RangeRead& read,
-                                        const ColumnFamily& rows, JoinVisitor* visitor) {
-  if (IsEmpty(read.range)) return RangeEnd::kReached;
-  ARM_ASSIGN_OR_RETURN(const RangeEnd end, JoinedReader(db, index, rows, read, visitor).Run());
-  ARM_RETURN_IF_ERROR(db->CheckCurrent());
+absl::StatusOr<RangeEnd> Rows::ReadJoined(const Keyspace& index, const KeyRange& range, Direction direction,
+                                          const Keyspace& rows, JoinVisitor* visitor, ReadMode mode,
+                                          SkipLimit* limit) const {
+  ARM_RETURN_IF_ERROR(damages_->CheckReadable(index));
+  ARM_RETURN_IF_ERROR(damages_->CheckReadable(rows));
+  if (IsEmpty(range)) return RangeEnd::kReached;
+  JoinedReader reader(db_, *index.family, *rows.family, {range, direction, mode, limit}, visitor);
+  ARM_ASSIGN_OR_RETURN(const RangeEnd end, reader.Run());
+  ARM_RETURN_IF_ERROR(db_->CheckCurrent());
   return end;
 }
 

@@ -10,7 +10,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/store/background_priority.h"
 #include "storage/store/damage_keeper.h"
-#include "storage/store/database.h"
+#include "storage/store/file_stats.h"
 #include "storage/store/files/volume.h"
 #include "storage/store/identity_file.h"
 #include "storage/store/memtable/collapsing_memtable.h"

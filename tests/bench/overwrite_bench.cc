@@ -67,7 +67,7 @@ class Bench {
     model::TableDescriptor table;
     table.name = "t" + std::to_string(round);
     table.key.partition.push_back({"pk", model::ScalarType::kString});
-    if (!database->CreateTable(table).ok()) Die("cannot create the table");
+    if (!database->tables().Create(table).ok()) Die("cannot create the table");
     while (true) {
       snapshot_ = database->catalog();
       const store::Table* const found = snapshot_->Find(table.name);
@@ -89,7 +89,7 @@ class Bench {
       store::WriteUnit unit(snapshot_);
       for (int i = 0; i < kBatch && done < count; ++i, ++done) change(&unit);
       absl::Notification written;
-      database_->Commit(std::move(unit), [&written](const absl::StatusOr<ChangeSequence>& answer) {
+      database_->commits().Commit(std::move(unit), [&written](const absl::StatusOr<ChangeSequence>& answer) {
         if (!answer.ok()) Die(answer.status().ToString());
         written.Notify();
       });
@@ -122,7 +122,7 @@ class Bench {
     int rows = 0;
     const auto goes_on = [] { return true; };
     store::SkipLimit limit{.skipped_max = 10'000'000, .goes_on = goes_on, .passed = {}};
-    const absl::StatusOr<store::RangeEnd> end = database_->ReadRange(
+    const absl::StatusOr<store::RangeEnd> end = database_->rows().ReadRange(
         rows_, range, store::Direction::kForward,
         [&](std::string_view, std::string_view value) {
           sum_ += static_cast<uint64_t>(value[0]);

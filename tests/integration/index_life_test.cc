@@ -76,18 +76,19 @@ class IndexLifeTest : public DaemonTest {
     const store::Keyspace& index = table.FindIndex("ByCustomer")->keyspace;
     std::vector<std::pair<std::string, std::string>> rows;
     ASSERT_TRUE((*database)
-                    ->ReadRange(index, {}, store::Direction::kForward,
-                                [&rows](std::string_view key, std::string_view value) {
-                                  rows.emplace_back(key, value);
-                                  return store::RowVerdict::kContinue;
-                                })
+                    ->rows()
+                    .ReadRange(index, {}, store::Direction::kForward,
+                               [&rows](std::string_view key, std::string_view value) {
+                                 rows.emplace_back(key, value);
+                                 return store::RowVerdict::kContinue;
+                               })
                     .ok());
     ASSERT_EQ(rows.size(), static_cast<size_t>(kOrders));
     store::WriteUnit unit(catalog);
     unit.Delete(index, rows[0].first);
     unit.Put(index, rows[1].first, rows[2].second);
     unit.Put(index, rows[3].first + "x", rows[3].second);
-    ASSERT_TRUE((*database)->CommitConsumed(unit, table.descriptor.id, {}).ok());
+    ASSERT_TRUE((*database)->change_log().CommitConsumed(unit, table.descriptor.id, {}).ok());
   }
 };
 

@@ -20,7 +20,7 @@
 #include "storage/base/strong_type.h"
 #include "storage/model/table_descriptor.h"
 #include "storage/store/backup/backup_repository.h"
-#include "storage/store/database.h"
+#include "storage/store/rows.h"
 
 namespace armature::store {
 

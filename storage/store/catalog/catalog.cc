@@ -39,7 +39,7 @@ bool IsSettled(const TableDescriptor& table) {
 }  // namespace
 
 // Shared with leases, which may outlive the catalog.
-struct Catalog::ReleaseSignal {
+struct Catalog::WorkSignal {
   absl::Mutex mutex;
   std::function<void()> listener ABSL_GUARDED_BY(mutex);
 
@@ -82,7 +82,7 @@ Catalog::Catalog(RocksDb* db, TimerQueue* timers, StreamLog* streams)
     : db_(db),
       timers_(timers),
       streams_(streams),
-      release_(std::make_shared<ReleaseSignal>()),
+      work_(std::make_shared<WorkSignal>()),
       snapshot_(std::make_shared<CatalogSnapshot>()) {}
 
 absl::StatusOr<std::unique_ptr<Catalog>> Catalog::Open(RocksDb* db, TimerQueue* timers, StreamLog* streams) {
@@ -154,7 +154,7 @@ std::vector<std::string> Catalog::FamilyNames(const TableDescriptor& descriptor)
 }
 
 std::shared_ptr<FamilyLease> Catalog::NewLease() const {
-  return std::make_shared<FamilyLease>([signal = release_] { signal->Fire(); });
+  return std::make_shared<FamilyLease>([signal = work_] { signal->Fire(); });
 }
 
 std::shared_ptr<Table> Catalog::NextState(const Table& table) const {
@@ -287,7 +287,8 @@ absl::Status TableIsBeingCreatedError(std::string_view name) {
   return StillInUseError(Cat("Table is being created: ", name));
 }
 
-absl::StatusOr<TableDescriptor> Catalog::Add(TableDescriptor descriptor) {
+absl::StatusOr<TableDescriptor> Catalog::Create(TableDescriptor descriptor) {
+  ARM_RETURN_IF_ERROR(db_->space()->CheckClients());
   const absl::MutexLock lock(&mutex_);
   if (const Table* existing = snapshot()->Find(descriptor.name)) {
     const bool is_being_created =
@@ -314,7 +315,27 @@ absl::StatusOr<TableDescriptor> Catalog::Add(TableDescriptor descriptor) {
   ARM_RETURN_IF_ERROR(Persist(descriptor, next_id, Cat("catalog: create ", descriptor.name)));
   ARM_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table, OpenTable(descriptor));
   Publish({std::move(table)}, {});
+  work_->Fire();
   return descriptor;
+}
+
+absl::StatusOr<TableDescriptor> Catalog::Delete(std::string_view name) {
+  const std::shared_ptr<const CatalogSnapshot> current = snapshot();
+  const Table* const table = current->Find(name);
+  if (table != nullptr && table->descriptor.is_being_restored()) return TableIsBeingCreatedError(name);
+  return DeleteAny(name);
+}
+
+absl::StatusOr<TableDescriptor> Catalog::DeleteAny(std::string_view name) {
+  std::vector<std::shared_ptr<IndexProgress>> left;
+  ARM_ASSIGN_OR_RETURN(TableDescriptor deleting, MarkDeleting(name, &left));
+  // Requests that wait for an index of the table hold the table; end their waits.
+  const absl::Status gone = ResourceNotFoundError(Cat("Requested resource not found: Table: ", name, " not found"));
+  for (const std::shared_ptr<IndexProgress>& progress : left) {
+    if (progress != nullptr) progress->Close(gone);
+  }
+  work_->Fire();
+  return deleting;
 }
 
 absl::StatusOr<TableDescriptor> Catalog::MarkDeleting(std::string_view name,
@@ -411,9 +432,9 @@ absl::Status Catalog::Remove(const std::vector<TableDescriptor>& tables) {
   return absl::OkStatus();
 }
 
-void Catalog::SetReleaseListener(std::function<void()> listener) {
-  const absl::MutexLock lock(&release_->mutex);
-  release_->listener = std::move(listener);
+void Catalog::SetWorkListener(std::function<void()> listener) {
+  const absl::MutexLock lock(&work_->mutex);
+  work_->listener = std::move(listener);
 }
 
 absl::StatusOr<ChangeSequence> Catalog::ReadLastSequence(RocksDb* db) {

@@ -148,7 +148,9 @@ class CatalogSnapshot {
 // ResourceInUse for a table that cannot be changed yet.
 absl::Status TableIsBeingCreatedError(std::string_view name);
 
-// Stores the descriptors on disk and in memory. Thread-safety: thread-safe.
+// Stores the descriptors on disk and in memory. Changes are durable and visible when the methods return.
+//
+// Thread-safety: thread-safe.
 class Catalog {
  public:
   // Reads the descriptors, and opens the keyspaces of every table.
@@ -159,35 +161,49 @@ class Catalog {
   // Waits until the table is gone or can be used. Returns false if that takes longer than `patience`.
   bool AwaitOpen(TableId table, absl::Duration patience) const;
 
-  // Assigns ids, a uuid and a creation time to the table and its indexes, and persists it as CREATING.
-  // Errors: ResourceInUse if the name is taken; LimitExceeded beyond the configured number of families. The families
-  // that tables may need are counted, so that no write to a table meets the limit.
-  absl::StatusOr<model::TableDescriptor> Add(model::TableDescriptor descriptor);
-  // Persists the table as DELETING. Later snapshots do not hold its families. `left` receives the progress of the
-  // table's global indexes, which does not advance any more; the caller must close it without holding locks. Errors:
-  // ResourceNotFound; ResourceInUse if the table is not ACTIVE; ValidationException if it is protected.
-  absl::StatusOr<model::TableDescriptor> MarkDeleting(std::string_view name,
-                                                      std::vector<std::shared_ptr<IndexProgress>>* left);
+  // Assigns ids, a uuid and a creation time to the table and its indexes, and persists it as CREATING; the DDL worker
+  // does the rest. Errors: ResourceInUse if the name is taken; LimitExceeded beyond the configured number of families:
+  // those that tables may need are counted, so that no write to a table meets the limit; ServiceUnavailable while there
+  // is little space.
+  absl::StatusOr<model::TableDescriptor> Create(model::TableDescriptor descriptor);
+  // Persists the table as DELETING, and ends the waits for its global indexes; the DDL worker does the rest. Later
+  // snapshots do not hold its families. Errors: ResourceNotFound; ResourceInUse if the table is not ACTIVE, or is being
+  // restored; ValidationException if it is protected.
+  absl::StatusOr<model::TableDescriptor> Delete(std::string_view name);
 
   // Applies `change` to a copy of the table's descriptor, persists the copy, and publishes it in later snapshots. An
-  // error of `change` is returned, and nothing changes. Returns nullopt if the table does not exist. `change` sees the
-  // table in any state. It runs while the catalog is locked, so it must be short. It may change settings, attribute
-  // definitions and the restore state, append a CREATING global index without id (which gets its id here), and make a
-  // global index DELETING; the table is UPDATING after the last two. `left`: as for MarkDeleting.
+  // error of `change` is returned, and nothing changes. Returns nullopt if the table does not exist. Errors, too:
+  // ResourceInUse while it is being restored. `change` runs while the catalog is locked, so it must be short. It may
+  // change settings and attribute definitions, append a CREATING global index without id (which gets its id here), and
+  // make a global index DELETING; the table is UPDATING after the last two. Ends the waits for an index in deletion.
   absl::StatusOr<std::optional<model::TableDescriptor>> Update(
-      std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change,
-      std::vector<std::shared_ptr<IndexProgress>>* left);
+      std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change);
+
+  // Ends the restore state of a table: FinishRestore makes it an ordinary table, AbandonRestore deletes it. Both do
+  // nothing if no such table exists.
+  absl::Status FinishRestore(TableId table);
+  absl::Status AbandonRestore(TableId table);
+  // Deletes the tables whose restore was interrupted by the end of the process. Imports go on.
+  void AbandonRestores();
+
+  // Ends all waits for global indexes, present and future, with `status`. Called before the server stops.
+  void EndWaits(const absl::Status& status) const;
 
   // For the DDL worker: the table of a CREATING index becomes ACTIVE, and writes reach the index.
   absl::Status BeginBackfill(TableId table, IndexId index);
+  // For the builder of an index: records the log position from which the index will apply changes, and begins the scan.
+  absl::Status BeginIndexScan(TableId table, const Index& index);
+  // Writes entries made by the scan together with its progress in one batch, without fsync, because a crash repeats the
+  // scan. Errors: ServiceUnavailable, too, while there is little space.
+  absl::Status CommitBuilt(const WriteUnit& unit, TableId table, const Index& index, const BuildState& state);
   // Makes an index that was built ACTIVE. Does nothing if the index is not under construction (any more).
   absl::Status ActivateIndex(TableId table, IndexId index);
   // True when no one holds the family of a DELETING index any more.
   bool IsReleased(TableId table, IndexId index) const;
   // Removes a deleted index whose family is gone; the table becomes ACTIVE.
   absl::Status RemoveIndex(TableId table, IndexId index);
-  // True while an earlier state of the table is held.
-  bool HasHoldersOfEarlierStates(TableId table) const;
+  // True when no earlier state of the table is held: all holders see it with the index that was added last.
+  bool IsKnownToAll(TableId table) const;
 
   // For the DDL worker: the tables become ACTIVE together. They need no families before the first write.
   absl::Status Activate(const std::vector<TableId>& tables);
@@ -196,9 +212,9 @@ class Catalog {
   // Removes deleted tables and all their records outside of their families.
   absl::Status Remove(const std::vector<model::TableDescriptor>& tables);
 
-  // Called (on any thread) when the last holder releases a lease: of a deleted table or index, or of an earlier state
-  // of a table. Must be short.
-  void SetReleaseListener(std::function<void()> listener);
+  // Called (on any thread) when there may be work for the DDL worker: after a change, and when the last holder releases
+  // a lease of a deleted table or index, or of an earlier state of a table. Must be short.
+  void SetWorkListener(std::function<void()> listener);
 
   // Names of all families that a table of `descriptor` has once all of them were written.
   static std::vector<std::string> FamilyNames(const model::TableDescriptor& descriptor);
@@ -207,9 +223,17 @@ class Catalog {
   static absl::StatusOr<ChangeSequence> ReadLastSequence(RocksDb* db);
 
  private:
-  struct ReleaseSignal;
+  struct WorkSignal;
 
   Catalog(RocksDb* db, TimerQueue* timers, StreamLog* streams);
+  // Delete and Update of a table in any state of a restore. `left` receives the progress of global indexes that does
+  // not advance any more; the caller closes it without holding locks.
+  absl::StatusOr<model::TableDescriptor> MarkDeleting(std::string_view name,
+                                                      std::vector<std::shared_ptr<IndexProgress>>* left);
+  absl::StatusOr<model::TableDescriptor> DeleteAny(std::string_view name);
+  absl::StatusOr<std::optional<model::TableDescriptor>> Change(
+      std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change,
+      std::vector<std::shared_ptr<IndexProgress>>* left);
   absl::Status Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status BeginMissingStreams() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Writes the record of the table durably, those of a stream that begins or ends with the change, and `next_id`.
@@ -237,7 +261,7 @@ class Catalog {
   RocksDb* const db_;
   TimerQueue* const timers_;
   StreamLog* const streams_;
-  const std::shared_ptr<ReleaseSignal> release_;
+  const std::shared_ptr<WorkSignal> work_;
   // Serializes changes; held during their writes.
   absl::Mutex mutex_;
   uint32_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;

@@ -1,4 +1,4 @@
-// The part of the catalog that changes live tables: settings, and the states of global indexes.
+// The part of the catalog that changes live tables: settings, restores, and the states of global indexes.
 
 #include <algorithm>
 #include <memory>
@@ -8,12 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "glog/logging.h"
 #include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
+#include "storage/base/fault_points.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/table_update.h"
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/catalog/catalog_record.h"
+#include "storage/store/commit/unit_batch.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
@@ -91,7 +95,21 @@ absl::StatusOr<Index> Catalog::OpenGlobalIndex(const TableDescriptor& table, con
   return index;
 }
 
-absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(std::string_view name,
+absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(
+    std::string_view name, absl::FunctionRef<absl::Status(TableDescriptor*)> change) {
+  std::vector<std::shared_ptr<IndexProgress>> left;
+  const auto change_if_whole = [&](TableDescriptor* descriptor) {
+    return descriptor->is_being_restored() ? TableIsBeingCreatedError(name) : change(descriptor);
+  };
+  ARM_ASSIGN_OR_RETURN(std::optional<TableDescriptor> updated, Change(name, change_if_whole, &left));
+  // Requests that wait for an index that is being removed hold it; end their waits.
+  const absl::Status gone = ValidationError("The table does not have the specified index any more");
+  for (const std::shared_ptr<IndexProgress>& progress : left) progress->Close(gone);
+  if (updated.has_value() && updated->state == TableState::kUpdating) work_->Fire();
+  return updated;
+}
+
+absl::StatusOr<std::optional<TableDescriptor>> Catalog::Change(std::string_view name,
                                                                absl::FunctionRef<absl::Status(TableDescriptor*)> change,
                                                                std::vector<std::shared_ptr<IndexProgress>>* left) {
   const absl::MutexLock lock(&mutex_);
@@ -174,6 +192,40 @@ absl::Status Catalog::BeginBackfill(TableId table_id, IndexId index_id) {
   });
 }
 
+absl::Status Catalog::BeginIndexScan(TableId table, const Index& index) {
+  BuildState state;
+  state.phase = BuildPhase::kScanning;
+  // The watermark is also that of the change log. A record counted in the backlog but not yet below the watermark will
+  // be below it in a moment: retry.
+  do {
+    state.from_sequence = streams_->watermark();
+  } while (!index.progress->backlog().BeginAt(state.from_sequence));
+  state.started_ms = absl::ToUnixMillis(absl::Now());
+  rocksdb::WriteBatch batch;
+  rocksdb::ColumnFamilyHandle* const meta = db_->meta()->handle();
+  const IndexId id = index.descriptor.id;
+  batch.Put(meta, CursorKey(table, id), EncodeU64(state.from_sequence.value()));
+  batch.Put(meta, BuildKey(table, id), EncodeBuildState(state));
+  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("begin to fill index ", index.descriptor.name)));
+  index.progress->Advance(state.from_sequence);
+  index.build->Set(std::move(state));
+  return absl::OkStatus();
+}
+
+absl::Status Catalog::CommitBuilt(const WriteUnit& unit, TableId table, const Index& index, const BuildState& state) {
+  // A scan can be repeated, so it waits for space like a client.
+  ARM_RETURN_IF_ERROR(db_->space()->CheckClients());
+  UnitBatch batch(db_, unit.batch_bytes(), unit.ops().size());
+  batch.Add(unit);
+  ARM_RETURN_IF_ERROR(batch.MakeFamilies());
+  batch.records().Put(db_->meta()->handle(), BuildKey(table, index.descriptor.id), EncodeBuildState(state));
+  ARM_FAULT_POINT("builder.before_write");
+  absl::Status written = batch.Write(/*sync=*/false, Cat("fill index ", index.descriptor.name));
+  ARM_FAULT_POINT("builder.after_write");
+  if (written.ok()) index.build->Set(state);
+  return written;
+}
+
 absl::Status Catalog::ActivateIndex(TableId table_id, IndexId index_id) {
   return ChangeIndex(table_id, index_id, [](Table*, Index* index) -> absl::StatusOr<bool> {
     if (index->build == nullptr) return false;
@@ -190,12 +242,12 @@ bool Catalog::IsReleased(TableId table, IndexId index) const {
   return found == detached_.end() || found->second.expired();
 }
 
-bool Catalog::HasHoldersOfEarlierStates(TableId table) const {
+bool Catalog::IsKnownToAll(TableId table) const {
   const absl::MutexLock lock(&snapshot_mutex_);
   const auto found = earlier_states_.find(table);
-  if (found == earlier_states_.end()) return false;
-  return std::any_of(found->second.begin(), found->second.end(),
-                     [](const std::weak_ptr<FamilyLease>& state) { return !state.expired(); });
+  if (found == earlier_states_.end()) return true;
+  return std::all_of(found->second.begin(), found->second.end(),
+                     [](const std::weak_ptr<FamilyLease>& state) { return state.expired(); });
 }
 
 absl::Status Catalog::RemoveIndex(TableId table_id, IndexId index_id) {
@@ -226,6 +278,52 @@ absl::Status Catalog::RemoveIndex(TableId table_id, IndexId index_id) {
   }
   Publish({updated}, {});
   return absl::OkStatus();
+}
+
+absl::Status Catalog::FinishRestore(TableId id) {
+  const std::shared_ptr<const CatalogSnapshot> current = snapshot();
+  const Table* const table = current->Find(id);
+  if (table == nullptr || !table->descriptor.is_being_restored()) return absl::OkStatus();
+  std::vector<std::shared_ptr<IndexProgress>> left;
+  const auto finish = [id](TableDescriptor* descriptor) {
+    if (descriptor->id != id || !descriptor->restore.has_value()) return absl::OkStatus();
+    descriptor->restore->in_progress = false;
+    if (descriptor->restore->is_import) descriptor->restore.reset();
+    return absl::OkStatus();
+  };
+  return Change(table->descriptor.name, finish, &left).status();
+}
+
+absl::Status Catalog::AbandonRestore(TableId id) {
+  const std::shared_ptr<const CatalogSnapshot> current = snapshot();
+  const Table* const table = current->Find(id);
+  if (table == nullptr || !table->descriptor.is_being_restored()) return absl::OkStatus();
+  return DeleteAny(table->descriptor.name).status();
+}
+
+// The process that filled these tables is gone. A table that cannot be deleted now stays out of reach of clients, so
+// the failure does not prevent serving the others.
+void Catalog::AbandonRestores() {
+  const std::shared_ptr<const CatalogSnapshot> current = snapshot();
+  for (const auto& [name, table] : current->tables()) {
+    const TableDescriptor& descriptor = table->descriptor;
+    if (!descriptor.is_being_restored() || descriptor.state == TableState::kDeleting) continue;
+    if (descriptor.restore->is_import) continue;  // it goes on
+    LOG(WARNING) << "store: deleting a table whose restore was interrupted table=" << name
+                 << " backup=" << descriptor.restore->backup_arn;
+    const absl::Status abandoned = AbandonRestore(descriptor.id);
+    if (!abandoned.ok())
+      LOG(ERROR) << "store: cannot delete the table before the next start table=" << name << " status=" << abandoned;
+  }
+}
+
+void Catalog::EndWaits(const absl::Status& status) const {
+  const std::shared_ptr<const CatalogSnapshot> current = snapshot();
+  for (const auto& [name, table] : current->tables()) {
+    for (const Index& index : table->global_indexes) {
+      if (index.progress != nullptr) index.progress->Close(status);
+    }
+  }
 }
 
 }  // namespace armature::store

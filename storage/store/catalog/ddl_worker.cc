@@ -41,11 +41,11 @@ void Report(bool created, std::string_view kind, size_t count, const absl::Statu
 }  // namespace
 
 DdlWorker::DdlWorker(Catalog* catalog, RocksDb* db) : catalog_(catalog), db_(db) {
-  catalog_->SetReleaseListener([this] { Wake(); });
+  catalog_->SetWorkListener([this] { Wake(); });
   worker_.Start(Worker::Next::WhenWoken(kRetryAfter));
 }
 
-DdlWorker::~DdlWorker() { catalog_->SetReleaseListener(nullptr); }
+DdlWorker::~DdlWorker() { catalog_->SetWorkListener(nullptr); }
 
 Worker::Next DdlWorker::Work() {
   RunOnce();

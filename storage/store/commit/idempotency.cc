@@ -11,9 +11,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/wire.h"
-#include "storage/store/database.h"
 #include "storage/store/meta_keys.h"
-#include "storage/store/range_reader.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
 
@@ -28,7 +26,8 @@ struct Expired {
 };
 
 // Finds up to `max` + 1 expired tokens.
-absl::StatusOr<std::vector<Expired>> FindExpired(RocksDb* rocks, int64_t now_ms, const std::string& from, size_t max) {
+absl::StatusOr<std::vector<Expired>> FindExpired(const Rows& rows, const Keyspace& meta, int64_t now_ms,
+                                                 const std::string& from, size_t max) {
   KeyRange range;
   range.begin = std::max(from, std::string(kTokenTimePrefix));
   range.end = TokenTimeKey(now_ms + 1, "");
@@ -37,7 +36,7 @@ absl::StatusOr<std::vector<Expired>> FindExpired(RocksDb* rocks, int64_t now_ms,
     found.push_back({std::string(key), std::string(TokenOfTimeKey(key))});
     return found.size() > max ? RowVerdict::kStop : RowVerdict::kContinue;
   };
-  const absl::StatusOr<RangeEnd> end = ReadRows(rocks, *rocks->meta(), {range}, visit);
+  const absl::StatusOr<RangeEnd> end = rows.ReadRange(meta, range, Direction::kForward, visit);
   if (!end.ok()) return end.status();
   return found;
 }
@@ -78,7 +77,26 @@ absl::StatusOr<TokenRecord> ParseTokenRecord(std::string_view value) {
   return TokenRecord{static_cast<int64_t>(expires_ms), std::string(value)};
 }
 
-absl::StatusOr<int64_t> LastTokenExpiry(RocksDb* rocks) {
+absl::StatusOr<GetResult> Tokens::Find(std::string_view token, ReadMode mode, TokenRecord* record) const {
+  std::string stored;
+  ARM_ASSIGN_OR_RETURN(const GetResult got, rows_->Get(Keyspace{db_->meta()}, TokenKey(token), mode, &stored));
+  if (got == GetResult::kFound) {
+    ARM_ASSIGN_OR_RETURN(*record, ParseTokenRecord(stored));
+  }
+  return got;
+}
+
+void Tokens::AddTo(std::string_view token, const TokenRecord& record, WriteUnit* unit) const {
+  const Keyspace meta{db_->meta()};
+  const std::string key = TokenKey(token);
+  const std::string time_key = TokenTimeKey(record.expires_ms, token);
+  const std::string value = EncodeTokenRecord(record);
+  unit->Reserve(2, key.size() + value.size() + time_key.size());
+  unit->Put(meta, key, value);
+  unit->Put(meta, time_key, {});
+}
+
+absl::StatusOr<int64_t> Tokens::LastExpiry() const {
   KeyRange range;
   range.begin = TokenTimeKey(0, "");
   range.end = TokenTimeKey(std::numeric_limits<int64_t>::max(), "");
@@ -87,14 +105,14 @@ absl::StatusOr<int64_t> LastTokenExpiry(RocksDb* rocks) {
     last_ms = ExpiryOfTimeKey(key);
     return RowVerdict::kStop;
   };
-  const absl::StatusOr<RangeEnd> end = ReadRows(rocks, *rocks->meta(), {range, Direction::kReverse}, visit);
+  const absl::StatusOr<RangeEnd> end = rows_->ReadRange(Keyspace{db_->meta()}, range, Direction::kReverse, visit);
   if (!end.ok()) return end.status();
   return last_ms;
 }
 
-absl::StatusOr<TokenSweep> SweepTokens(RocksDb* rocks, int64_t now_ms, const std::string& from, size_t max,
-                                       absl::FunctionRef<bool(std::string_view token)> claim) {
-  ARM_ASSIGN_OR_RETURN(std::vector<Expired> expired, FindExpired(rocks, now_ms, from, max));
+absl::StatusOr<TokenSweep> Tokens::SweepExpired(int64_t now_ms, const std::string& from, size_t max,
+                                                absl::FunctionRef<bool(std::string_view token)> claim) {
+  ARM_ASSIGN_OR_RETURN(std::vector<Expired> expired, FindExpired(*rows_, Keyspace{db_->meta()}, now_ms, from, max));
   TokenSweep sweep;
   sweep.resume = from;
   sweep.more = expired.size() > max;
@@ -107,12 +125,12 @@ absl::StatusOr<TokenSweep> SweepTokens(RocksDb* rocks, int64_t now_ms, const std
       continue;
     }
     if (all) sweep.resume = each.key;
-    ARM_ASSIGN_OR_RETURN(const bool has_expired, HasExpired(rocks, each.token, now_ms));
-    if (has_expired) batch.Delete(rocks->meta()->handle(), TokenKey(each.token));
-    batch.Delete(rocks->meta()->handle(), each.key);
+    ARM_ASSIGN_OR_RETURN(const bool has_expired, HasExpired(db_, each.token, now_ms));
+    if (has_expired) batch.Delete(db_->meta()->handle(), TokenKey(each.token));
+    batch.Delete(db_->meta()->handle(), each.key);
     ++sweep.removed;
   }
-  if (sweep.removed > 0) ARM_RETURN_IF_ERROR(rocks->Write(&batch, /*sync=*/false, "sweep tokens"));
+  if (sweep.removed > 0) ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/false, "sweep tokens"));
   sweep.more = sweep.more && sweep.removed > 0;
   return sweep;
 }

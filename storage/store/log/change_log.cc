@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "storage/base/api_error.h"
+#include "storage/base/fault_points.h"
 #include "storage/base/status_macros.h"
+#include "storage/store/commit/unit_batch.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
@@ -134,6 +136,20 @@ absl::StatusOr<ChangeLog::ReadOutcome> ChangeLog::Read(
   outcome.read_through = std::max(up_to, after);
   outcome.drained = true;
   return outcome;
+}
+
+absl::Status ChangeLog::CommitConsumed(const WriteUnit& unit, TableId table,
+                                       const std::vector<std::pair<IndexId, ChangeSequence>>& cursors) {
+  UnitBatch batch(db_, unit.batch_bytes() + 32 * cursors.size(), unit.ops().size());
+  batch.Add(unit);
+  ARM_RETURN_IF_ERROR(batch.MakeFamilies());
+  for (const auto& [index, cursor] : cursors) {
+    batch.records().Put(db_->meta()->handle(), CursorKey(table, index), EncodeU64(cursor.value()));
+  }
+  ARM_FAULT_POINT("applier.before_write");
+  absl::Status written = batch.Write(/*sync=*/false, Cat("apply index changes of table ", table.value()));
+  ARM_FAULT_POINT("applier.after_write");
+  return written;
 }
 
 absl::Status ChangeLog::Trim(TableId table, ChangeSequence through) {

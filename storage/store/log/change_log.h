@@ -28,6 +28,7 @@
 namespace armature::store {
 
 class RocksDb;
+class WriteUnit;
 
 // Notified when a table's log grows. Implemented above the store.
 class ChangeConsumer {
@@ -158,6 +159,11 @@ class ChangeLog {
   absl::StatusOr<ReadOutcome> Read(
       TableId table, ChangeSequence after, ChangeSequence up_to, size_t records_max, size_t bytes_max,
       absl::FunctionRef<absl::StatusOr<size_t>(ChangeSequence, std::string_view)> fn) const;
+
+  // For the consumer: writes `unit` and moves the cursors of `table` in one batch, without fsync. The batch is atomic,
+  // so changes are applied exactly once: a consumer repeats what a crash undoes.
+  absl::Status CommitConsumed(const WriteUnit& unit, TableId table,
+                              const std::vector<std::pair<IndexId, ChangeSequence>>& cursors);
 
   // Removes the records of `table` up to and including `through`, without fsync: cursors skip records that a crash
   // brings back.

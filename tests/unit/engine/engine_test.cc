@@ -40,7 +40,7 @@ class EngineTest : public ::testing::Test {
     if (!got.ok()) return got.status().ToString();
     return got->item.has_value() ? Printed(Decode(got->item->view())) : "nothing";
   }
-  uint64_t UnitsWritten() { return engine_.database().committer_counters().units; }
+  uint64_t UnitsWritten() { return engine_.database().commits().counters().units; }
 
   // A put that holds its row lock until `release`: it blocks in the callback that asks if the client is still
   // connected.
@@ -344,7 +344,7 @@ TEST_F(EngineTest, KnowsNoTableBeforeItIsActive) {
 }
 
 TEST_F(EngineTest, DropsATableUnderItsUsers) {
-  const size_t families = engine_.database().column_family_count();
+  const size_t families = engine_.database().stats().column_families;
   model::TableDefinition definition = PlainTable("dropped");
   definition.local_indexes = {IndexOf("local", {{"pk", "HASH"}, {"sk", "RANGE"}}, "ALL")};
   definition.global_indexes = {IndexOf("global", {{"sk", "HASH"}}, "ALL")};
@@ -377,12 +377,12 @@ TEST_F(EngineTest, DropsATableUnderItsUsers) {
   for (std::thread& user : users) user.join();
   EXPECT_EQ(refused, 4);
   EXPECT_TRUE(engine_.WaitForTableGone("dropped").ok());
-  EXPECT_EQ(engine_.database().column_family_count(), families);
+  EXPECT_EQ(engine_.database().stats().column_families, families);
   EXPECT_TRUE(PutThing("a", "still here").ok());
 }
 
 TEST_F(EngineTest, GivesANameAwayAgainAndAgain) {
-  const size_t families = engine_.database().column_family_count();
+  const size_t families = engine_.database().stats().column_families;
   model::TableDefinition definition = PlainTable("again");
   definition.global_indexes = {IndexOf("global", {{"sk", "HASH"}}, "ALL")};
   std::set<std::string> uuids;
@@ -406,7 +406,7 @@ TEST_F(EngineTest, GivesANameAwayAgainAndAgain) {
     ASSERT_TRUE(engine_.DeleteTable("again").ok());
     ASSERT_TRUE(engine_.WaitForTableGone("again").ok());
   }
-  EXPECT_EQ(engine_.database().column_family_count(), families);
+  EXPECT_EQ(engine_.database().stats().column_families, families);
 }
 
 TEST(Engine, RequiredMembersThatAreMissingAreTold) {

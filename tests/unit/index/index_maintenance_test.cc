@@ -383,7 +383,7 @@ TEST_F(IndexMaintenanceTest, TableThatIsGoneIsDrained) {
   Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", "0"}});
   const TableId table = id();
   snapshot_.reset();
-  ASSERT_TRUE(database_->DeleteTable("t").ok());
+  ASSERT_TRUE(database_->tables().Delete("t").ok());
   EXPECT_EQ(*applier_->RunOnce(table), true);
   ASSERT_TRUE(store::Eventually([&] { return database_->catalog()->Find("t") == nullptr; }));
   EXPECT_EQ(*applier_->RunOnce(table), true);

@@ -46,8 +46,8 @@ TEST_F(IndexRowsTest, AreThereWithoutTheApplier) {
   EXPECT_EQ(by_g().keyspace.stats->items(), 1);
   EXPECT_EQ(LogRecords(), 0u);
   EXPECT_FALSE(by_g().progress->backlog().may_wait());
-  EXPECT_EQ(database_->committer_counters().index_changes_with_item, 3u);
-  EXPECT_EQ(database_->committer_counters().index_changes_logged, 0u);
+  EXPECT_EQ(database_->commits().counters().index_changes_with_item, 3u);
+  EXPECT_EQ(database_->commits().counters().index_changes_logged, 0u);
   const int64_t bytes = by_g().keyspace.stats->bytes();
   Reopen();
   EXPECT_EQ(Keys(by_g()), std::vector<std::string>{KeyByG("s", "11")});
@@ -72,9 +72,9 @@ TEST_F(IndexRowsTest, OfManyBytesAreLoggedAndSoAreTheNextOnesUntilTheyAreApplied
   Apply();
   EXPECT_EQ(by_g().progress->backlog().load().records, 0u);
   EXPECT_EQ(Keys(by_g()).size(), 3u);
-  const uint64_t logged = database_->committer_counters().index_changes_logged;
+  const uint64_t logged = database_->commits().counters().index_changes_logged;
   Write(Small("s", "2"), Small("s", "4"));
-  EXPECT_EQ(database_->committer_counters().index_changes_logged, logged);
+  EXPECT_EQ(database_->commits().counters().index_changes_logged, logged);
   const std::vector<std::string> keys = Keys(by_g());
   EXPECT_EQ(std::count(keys.begin(), keys.end(), KeyByG("s", "4")), 1);
   EXPECT_EQ(std::count(keys.begin(), keys.end(), KeyByG("s", "2")), 0);
@@ -88,7 +88,7 @@ TEST_F(IndexRowsTest, BehindALoggedRecordOfTheirBatchAreLogged) {
   units.push_back(MakeUnit({}, large));
   units.push_back(MakeUnit(large, Small("s", "2")));
   absl::BlockingCounter written(1);
-  database_->CommitAll(std::move(units), [&](const absl::StatusOr<ChangeSequence>& sequence) {
+  database_->commits().CommitAll(std::move(units), [&](const absl::StatusOr<ChangeSequence>& sequence) {
     EXPECT_TRUE(sequence.ok()) << sequence.status();
     written.DecrementCount();
   });
@@ -141,7 +141,7 @@ TEST_F(IndexRowsTest, AreWrittenWithTheirItemAgainUnderLoad) {
     });
   }
   Write({}, Large("large", "1"));
-  const auto with_item = [this] { return database_->committer_counters().index_changes_with_item; };
+  const auto with_item = [this] { return database_->commits().counters().index_changes_with_item; };
   const uint64_t before = with_item();
   const int begun = rounds;
   while (with_item() < before + 100 && rounds < begun + 200'000) std::this_thread::yield();
@@ -188,7 +188,7 @@ TEST_F(IndexRowsTest, AreThoseOfTheItemsHoweverTheyAreWritten) {
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(Keys(by_g()), expected);
   EXPECT_EQ(by_g().keyspace.stats->items(), static_cast<int64_t>(expected.size()));
-  const store::CommitterCounters counters = database_->committer_counters();
+  const store::CommitterCounters counters = database_->commits().counters();
   EXPECT_GT(counters.index_changes_with_item, 0u);
   EXPECT_GT(counters.index_changes_logged, 0u);
 }

@@ -332,7 +332,7 @@ TEST(TableRestore, OneThatDidNotFinishIsOutOfReachAndGoesWithTheNextStart) {
   copy.name = "copy";
   copy.restore =
       model::RestoreOrigin{.backup_arn = "backup", .source_table_arn = "table", .time_ms = 5, .in_progress = true};
-  const absl::StatusOr<model::TableDescriptor> made = engine.database().CreateTable(copy);
+  const absl::StatusOr<model::TableDescriptor> made = engine.database().tables().Create(copy);
   ASSERT_TRUE(made.ok()) << made.status();
   ASSERT_TRUE(TestEngine::WaitUntil([&] {
                 return engine.database().catalog()->Find(made->id)->descriptor.state == model::TableState::kActive;

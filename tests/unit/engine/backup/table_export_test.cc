@@ -153,7 +153,7 @@ TEST(TableExport, ADamagedRowEndsIt) {
   const store::Table& table = *catalog->Find(kTable);
   store::WriteUnit unit(catalog);
   unit.Put(table.data, "\xff\xff\xff\xff\xff", "no item");
-  ASSERT_TRUE(engine.database().CommitConsumed(unit, table.descriptor.id, {}).ok());
+  ASSERT_TRUE(engine.database().change_log().CommitConsumed(unit, table.descriptor.id, {}).ok());
   const Opened exported = Open(engine);
   ItemCollector page;
   absl::StatusOr<bool> has_more = true;

@@ -90,11 +90,11 @@ class IndexCheckTest : public testing::Test {
   };
   std::vector<StoredRow> Rows(const store::Keyspace& keyspace) {
     std::vector<StoredRow> rows;
-    const auto read = engine_.database().ReadRange(keyspace, {}, store::Direction::kForward,
-                                                   [&](std::string_view key, std::string_view value) {
-                                                     rows.push_back({std::string(key), std::string(value)});
-                                                     return store::RowVerdict::kContinue;
-                                                   });
+    const auto read = engine_.database().rows().ReadRange(keyspace, {}, store::Direction::kForward,
+                                                          [&](std::string_view key, std::string_view value) {
+                                                            rows.push_back({std::string(key), std::string(value)});
+                                                            return store::RowVerdict::kContinue;
+                                                          });
     EXPECT_TRUE(read.ok()) << read.status();
     return rows;
   }
@@ -104,7 +104,7 @@ class IndexCheckTest : public testing::Test {
     const store::Table& table = *catalog->Find(kTable);
     store::WriteUnit unit(catalog);
     damage(name.empty() ? table.data : table.FindIndex(name)->keyspace, &unit);
-    ASSERT_TRUE(engine_.database().CommitConsumed(unit, table.descriptor.id, {}).ok());
+    ASSERT_TRUE(engine_.database().change_log().CommitConsumed(unit, table.descriptor.id, {}).ok());
   }
 
   static constexpr int kItems = 700;  // more than one page

@@ -112,7 +112,7 @@ class ExpiryTest : public testing::Test {
       if (parts.has_value()) rows.emplace(parts->due_ms, std::string(parts->row_key));
       return store::RowVerdict::kContinue;
     };
-    const auto end = engine_.database().ReadRange(
+    const auto end = engine_.database().rows().ReadRange(
         engine_.database().expiry().keyspace(),
         {store::ExpiryGenerationKey(id, 0), store::ExpiryGenerationKey(TableId(id.value() + 1), 0)},
         store::Direction::kForward, visit);
@@ -130,7 +130,7 @@ class ExpiryTest : public testing::Test {
       if (due_ms.has_value()) rows.emplace(*due_ms, std::string(key));
       return store::RowVerdict::kContinue;
     };
-    EXPECT_TRUE(engine_.database().ReadRange(table->data, {"", ""}, store::Direction::kForward, visit).ok());
+    EXPECT_TRUE(engine_.database().rows().ReadRange(table->data, {"", ""}, store::Direction::kForward, visit).ok());
     return rows;
   }
   store::ExpiryPhase PhaseOf(TableId id) {
@@ -266,7 +266,7 @@ TEST_F(ExpiryTest, ARowThatTheItemDoesNotHaveDeletesNothing) {
         {});
     table->due_mark->Note(kNowMs - 1000);
     Answer<ChangeSequence> answer;
-    engine_.database().Commit(std::move(unit), answer.Catch());
+    engine_.database().commits().Commit(std::move(unit), answer.Catch());
     ASSERT_TRUE(answer.Take().ok());
   }
   EXPECT_TRUE(TestEngine::WaitUntil([&] { return Rows().size() == 1; }).ok());

@@ -51,14 +51,14 @@ class BatchTest : public testing::Test {
 
 TEST_F(BatchTest, MembersAreCommittedTogether) {
   Create(PlainTable(kTable));
-  const uint64_t batches = engine_.database().committer_counters().batches;
+  const uint64_t batches = engine_.database().commits().counters().batches;
   std::vector<BatchWrite> writes;
   for (int i = 0; i < 25; ++i) writes.push_back(PutOf(PlainItem("a", std::to_string(i))));
   const absl::StatusOr<BatchWriteResult> result = BatchWriteTo(engine_, BatchOf(kTable, std::move(writes)));
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TRUE(result->unprocessed.empty());
   // One commit, or more if keys share a lock.
-  EXPECT_LE(engine_.database().committer_counters().batches - batches, 3u);
+  EXPECT_LE(engine_.database().commits().counters().batches - batches, 3u);
   for (int i = 0; i < 25; ++i) EXPECT_TRUE(Exists("a", std::to_string(i))) << i;
 }
 

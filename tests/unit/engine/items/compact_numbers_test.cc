@@ -96,12 +96,12 @@ class CompactNumbersTest : public testing::Test {
     const std::shared_ptr<const store::CatalogSnapshot> catalog = engine_.database().catalog();
     const store::Table& table = *catalog->Find(kTable);
     std::vector<std::pair<std::string, std::string>> rows;
-    const auto read =
-        engine_.database().ReadRange(index.empty() ? table.data : table.FindIndex(index)->keyspace, {},
-                                     store::Direction::kForward, [&](std::string_view key, std::string_view value) {
-                                       rows.emplace_back(key, value);
-                                       return store::RowVerdict::kContinue;
-                                     });
+    const auto read = engine_.database().rows().ReadRange(index.empty() ? table.data : table.FindIndex(index)->keyspace,
+                                                          {}, store::Direction::kForward,
+                                                          [&](std::string_view key, std::string_view value) {
+                                                            rows.emplace_back(key, value);
+                                                            return store::RowVerdict::kContinue;
+                                                          });
     EXPECT_TRUE(read.ok()) << read.status();
     return rows;
   }
@@ -114,7 +114,7 @@ class CompactNumbersTest : public testing::Test {
       const store::Keyspace& keyspace = index.empty() ? table.data : table.FindIndex(index)->keyspace;
       for (const auto& [key, value] : Rows(index)) unit.Put(keyspace, key, Old(value));
     }
-    ASSERT_TRUE(engine_.database().CommitConsumed(unit, table.descriptor.id, {}).ok());
+    ASSERT_TRUE(engine_.database().change_log().CommitConsumed(unit, table.descriptor.id, {}).ok());
   }
   static std::string Old(std::string_view value) {
     const codec::StoredItemView stored = *codec::ParseStoredItem(value);

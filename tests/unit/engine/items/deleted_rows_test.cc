@@ -60,7 +60,7 @@ class DeletedRowsTest : public testing::Test {
         unit.Delete(group->front().keyspace, *index::EncodeIndexKey(index.kind, index.key, key, view));
       }
     }
-    ASSERT_TRUE(engine_.database().CommitConsumed(unit, table.descriptor.id, {}).ok());
+    ASSERT_TRUE(engine_.database().change_log().CommitConsumed(unit, table.descriptor.id, {}).ok());
   }
 
   ReadRequest RequestOf(std::optional<std::string> index, std::optional<int64_t> limit = std::nullopt) {

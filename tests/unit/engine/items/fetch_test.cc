@@ -89,7 +89,7 @@ class FetchTest : public ::testing::Test {
     store::WriteUnit unit(snapshot);
     unit.Delete(table.data, *codec::EncodeTableKey(table.descriptor.key, model::ItemView(item)));
     Answer<ChangeSequence> answer;
-    engine_.database().Commit(std::move(unit), answer.Catch());
+    engine_.database().commits().Commit(std::move(unit), answer.Catch());
     ASSERT_TRUE(answer.Take().ok());
   }
 

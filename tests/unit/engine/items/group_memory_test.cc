@@ -131,16 +131,17 @@ TEST(TokenGrowth, ExpiredTokensLeaveNothing) {
   // Number of token rows by time, for all times.
   const auto left = [&engine] {
     size_t rows = 0;
-    const auto sweep = engine.database().SweepExpiredTokens(INT64_MAX / 2, "", SIZE_MAX / 2, [&rows](std::string_view) {
-      ++rows;
-      return false;
-    });
+    const auto sweep =
+        engine.database().tokens().SweepExpired(INT64_MAX / 2, "", SIZE_MAX / 2, [&rows](std::string_view) {
+          ++rows;
+          return false;
+        });
     EXPECT_TRUE(sweep.ok()) << sweep.status();
     return rows;
   };
   const auto is_there = [&engine](const std::string& token) {
     store::TokenRecord record;
-    const auto got = engine.database().FindToken(token, store::ReadMode::kMayBlock, &record);
+    const auto got = engine.database().tokens().Find(token, store::ReadMode::kMayBlock, &record);
     return !got.ok() || *got == store::GetResult::kFound;
   };
   const int tokens = Tokens();

@@ -237,7 +237,7 @@ TEST_F(FullCommitterTest, WhatIsRefusedLeavesRowsAndTokenFree) {
   Answer<WriteResult> waiting;
   engine_->PutItem({}, WriteTo(kIndexed, PlainItem("b", "1")), waiting.Catch());
   // It may be queued on another thread.
-  ASSERT_TRUE(TestEngine::WaitUntil([&] { return engine_.database().committer_counters().queue_commits == 1; }).ok());
+  ASSERT_TRUE(TestEngine::WaitUntil([&] { return engine_.database().commits().counters().queue_commits == 1; }).ok());
   const std::string refused = "ThrottlingException: The server has more writes waiting than it can commit; slow down";
   // The batch's put changes nothing. Its delete does.
   const std::string outcome = RunGroups();

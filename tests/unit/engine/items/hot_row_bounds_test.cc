@@ -82,7 +82,7 @@ class HotRowBoundsTest : public testing::Test {
   void AwaitQueued(size_t commits) {
     EXPECT_TRUE(TestEngine::WaitUntil([&] { return Queued() == commits; }).ok());
   }
-  size_t Queued() { return engine_.database().committer_counters().queue_commits; }
+  size_t Queued() { return engine_.database().commits().counters().queue_commits; }
   int64_t Count(const std::string& table) {
     const absl::StatusOr<GetItemResult> got = engine_.Get(GetFrom(table, Key("hot")));
     EXPECT_TRUE(got.ok() && got->item.has_value()) << got.status();
@@ -124,7 +124,7 @@ TEST_F(HotRowBoundsTest, LargeItemsOfOneRowLeaveRoomInTheQueueForOthers) {
   for (int i = 0; i < kWrites; ++i) answers.push_back(Put(kTable, Large("hot", static_cast<char>('a' + i % 26))));
   // The lock is released early below the limit, and kept by the last one of these.
   AwaitQueued(4);
-  EXPECT_LT(engine_.database().committer_counters().queue_bytes, size_t{4} << 20);
+  EXPECT_LT(engine_.database().commits().counters().queue_bytes, size_t{4} << 20);
   answers.push_back(Put(kTable, Large("third", 'a')));
   HeldSyncs::End();
   for (auto& answer : answers) EXPECT_EQ(answer.Take().status(), absl::OkStatus());
@@ -217,13 +217,14 @@ TEST_F(HotRowBoundsTest, ACheckOutlivesTheFailureOfAWriteThatItWaitsFor) {
     const store::Keyspace& index = table.FindIndex("ByL")->keyspace;
     store::WriteUnit unit(catalog);
     ASSERT_TRUE(engine_.database()
+                    .rows()
                     .ReadRange(index, {}, store::Direction::kForward,
                                [&](std::string_view key, std::string_view) {
                                  unit.Delete(index, key);
                                  return store::RowVerdict::kContinue;
                                })
                     .ok());
-    ASSERT_TRUE(engine_.database().CommitConsumed(unit, table.descriptor.id, {}).ok());
+    ASSERT_TRUE(engine_.database().change_log().CommitConsumed(unit, table.descriptor.id, {}).ok());
   }
   HeldSyncs::Begin();
   Answer<WriteResult> first = put('3');

@@ -111,8 +111,8 @@ class HotRowsTest : public testing::Test {
     EXPECT_TRUE(got.ok()) << got.status();
     return got.ok() && got->item.has_value() ? NumberIn(got->item->view()) : -1;
   }
-  size_t Queued() { return engine_.database().committer_counters().queue_commits; }
-  uint64_t Batches() { return engine_.database().committer_counters().batches; }
+  size_t Queued() { return engine_.database().commits().counters().queue_commits; }
+  uint64_t Batches() { return engine_.database().commits().counters().batches; }
 
   // Lets the held sync fail as on a full disk, and waits until writes are accepted again.
   void FailAndResume() {

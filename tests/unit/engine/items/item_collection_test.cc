@@ -65,7 +65,7 @@ class ItemCollectionTest : public ::testing::Test {
     const store::Table& table = *snapshot->Find(kTable);
     const std::string item = PlainItem(pk, "1");
     uint64_t size = 0;
-    const auto got = engine_.database().GetCounter(
+    const auto got = engine_.database().rows().GetCounter(
         table.collections,
         index::CollectionKey(table, *codec::EncodeTableKey(table.descriptor.key, model::ItemView(item))),
         store::ReadMode::kMayBlock, &size);

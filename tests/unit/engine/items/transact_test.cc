@@ -142,12 +142,12 @@ TEST_F(TransactTest, EachActionFindsItsOwnTable) {
 }
 
 TEST_F(TransactTest, OneCommitForAllActions) {
-  const uint64_t batches = engine_.database().committer_counters().batches;
+  const uint64_t batches = engine_.database().commits().counters().batches;
   std::vector<TransactAction> actions;
   for (int i = 0; i < 100; ++i) actions.push_back(Put(Thing("a", std::to_string(i), "x")));
   const absl::StatusOr<TransactWriteResult> done = Transact(engine_, TransactionOf(std::move(actions), "token"));
   ASSERT_TRUE(done.ok()) << done.status();
-  EXPECT_EQ(engine_.database().committer_counters().batches, batches + 1);
+  EXPECT_EQ(engine_.database().commits().counters().batches, batches + 1);
   EXPECT_EQ(Counts(done->change_sequence), "100 100 100 ");
 }
 
@@ -352,7 +352,7 @@ TEST_F(TransactTest, ExpiredTokensAreSwept) {
   constexpr int kTokens = 2500;  // several sweeps
   const auto is_there = [this](int token) {
     store::TokenRecord record;
-    const auto got = engine_.database().FindToken(Cat("t", token), store::ReadMode::kMayBlock, &record);
+    const auto got = engine_.database().tokens().Find(Cat("t", token), store::ReadMode::kMayBlock, &record);
     return got.ok() && *got == store::GetResult::kFound;
   };
   for (int i = 0; i < kTokens; ++i) ASSERT_TRUE(Transact(engine_, TransactionOf({Count("a")}, Cat("t", i))).ok());
@@ -369,7 +369,7 @@ TEST_F(TransactTest, ExpiredTokensAreSwept) {
   };
   EXPECT_TRUE(TestEngine::WaitUntil([&] { return !any(); }).ok());
   store::TokenRecord record;
-  EXPECT_EQ(*engine_.database().FindToken("young", store::ReadMode::kMayBlock, &record), store::GetResult::kFound);
+  EXPECT_EQ(*engine_.database().tokens().Find("young", store::ReadMode::kMayBlock, &record), store::GetResult::kFound);
 }
 
 TEST_F(TransactTest, ReadsSeeAllOfATransactionOrNothing) {

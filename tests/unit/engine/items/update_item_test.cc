@@ -72,7 +72,7 @@ class UpdateItemTest : public ::testing::Test {
     ASSERT_TRUE(put.ok()) << put;
   }
   std::string Error(WriteRequest request) { return TextOf(engine_.Update(std::move(request)).status()); }
-  uint64_t UnitsWritten() { return engine_.database().committer_counters().units; }
+  uint64_t UnitsWritten() { return engine_.database().commits().counters().units; }
 
   TestEngine engine_;
   uint64_t sequence_ = 0;  // of the last update that was checked

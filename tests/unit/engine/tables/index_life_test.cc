@@ -235,7 +235,7 @@ TEST_F(IndexLifeTest, AnIndexThatIsBeingFilledIsNotRead) {
 TEST_F(IndexLifeTest, AnIndexGoesAndItsNameIsFree) {
   ASSERT_TRUE(Put(1, {{"color", S("red")}, {"size", N("1")}}).ok());
   ASSERT_TRUE(CreateActive("ByColor").ok());
-  const size_t families = engine_.database().column_family_count();
+  const size_t families = engine_.database().stats().column_families;
   const absl::StatusOr<TableDescription> removed = Update(Remove("ByColor"));
   ASSERT_TRUE(removed.ok()) << removed.status();
   EXPECT_EQ(removed->descriptor.state, model::TableState::kUpdating);
@@ -247,7 +247,7 @@ TEST_F(IndexLifeTest, AnIndexGoesAndItsNameIsFree) {
   const TableDescription described = *engine_.Describe(kTable);
   EXPECT_EQ(described.descriptor.state, model::TableState::kActive);
   EXPECT_EQ(described.descriptor.attribute_definitions.size(), 2u);
-  EXPECT_EQ(engine_.database().column_family_count(), families - 1);
+  EXPECT_EQ(engine_.database().stats().column_families, families - 1);
   // The attribute may have any type again.
   ASSERT_TRUE(Put(2, {{"color", N("7")}}).ok());
   EXPECT_EQ(ErrorNameOf(Update(Remove("ByColor")).status()), "ResourceNotFoundException");
@@ -266,7 +266,7 @@ TEST_F(IndexLifeTest, AnIndexIsDroppedOnlyWhenNobodyHoldsIt) {
   EXPECT_EQ(ErrorNameOf(engine_.DeleteTable(kTable).status()), "ResourceInUseException");
   const store::Index* const held = holder->Find(kTable)->FindIndex("ByColor");
   std::string value;
-  EXPECT_TRUE(engine_.database().Get(held->keyspace, "x", store::ReadMode::kMayBlock, &value).ok());
+  EXPECT_TRUE(engine_.database().rows().Get(held->keyspace, "x", store::ReadMode::kMayBlock, &value).ok());
   holder.reset();
   EXPECT_TRUE(WaitForNone("ByColor").ok());
 }

@@ -119,7 +119,7 @@ TEST_F(ResourcePoliciesTest, AChangeCountsFromTheNextRequest) {
 }
 
 TEST_F(ResourcePoliciesTest, ADocumentThatCannotBeReadDeniesAllButItsChange) {
-  const auto damaged = engine_->database()->UpdateTable("Cats", [](model::TableDescriptor* table) {
+  const auto damaged = engine_->database()->tables().Update("Cats", [](model::TableDescriptor* table) {
     table->settings.resource_policy = {R"({"Statement": "of a later version"})", "1"};
     return absl::OkStatus();
   });

@@ -80,7 +80,7 @@ TEST_F(TableSettings, SurviveARestart) {
 TEST_F(TableSettings, ATableThatIsBeingDeletedIsNotChanged) {
   ASSERT_TRUE(engine_.CreateTable(OnDemandTable("Cats")).ok());
   const auto held = engine_.database().catalog();
-  ASSERT_EQ(engine_.database().DeleteTable("Cats")->state, model::TableState::kDeleting);
+  ASSERT_EQ(engine_.database().tables().Delete("Cats")->state, model::TableState::kDeleting);
   EXPECT_EQ(engine_.Describe("Cats")->descriptor.state, model::TableState::kDeleting);
   EXPECT_EQ(TextOf(Protect("Cats", true).status()),
             "ResourceInUseException: Attempt to change a resource which is still in use: Table is being deleted: Cats");

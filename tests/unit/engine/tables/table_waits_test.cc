@@ -41,7 +41,7 @@ class TableWaitsTest : public testing::Test {
   std::shared_ptr<const store::CatalogSnapshot> HoldDeleted(const std::string& name) {
     EXPECT_TRUE(engine_.CreateTable(PlainTable(name)).ok());
     std::shared_ptr<const store::CatalogSnapshot> held = engine_.database().catalog();
-    EXPECT_EQ(engine_.database().DeleteTable(name)->state, model::TableState::kDeleting);
+    EXPECT_EQ(engine_.database().tables().Delete(name)->state, model::TableState::kDeleting);
     return held;
   }
 

@@ -253,7 +253,7 @@ TEST_F(TransferTest, ATableWhoseImportHasNoRecordIsDeletedAtTheStart) {
   absl::StatusOr<model::TableDescriptor> table = model::BuildTableDescriptor(PlainTable("Lost"));
   table->restore.emplace().in_progress = true;
   table->restore->is_import = true;
-  ASSERT_TRUE(engine().database().CreateTable(*table).ok());
+  ASSERT_TRUE(engine().database().tables().Create(*table).ok());
   engine().Reopen();
   EXPECT_TRUE(engine().WaitForTableGone("Lost").ok());
 }

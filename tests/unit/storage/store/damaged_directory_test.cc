@@ -96,7 +96,7 @@ class DamagedDirectoryTest : public testing::Test {
     ASSERT_NE(table, nullptr) << damage;
     for (int row = 0; row < kRows; ++row) {
       std::string value;
-      const absl::StatusOr<GetResult> got = database.Get(table->data, KeyOf(row), ReadMode::kMayBlock, &value);
+      const absl::StatusOr<GetResult> got = database.rows().Get(table->data, KeyOf(row), ReadMode::kMayBlock, &value);
       if (!got.ok()) continue;
       ASSERT_EQ(*got, GetResult::kFound) << damage << ": row " << row << " is lost silently";
       ASSERT_EQ(value, ValueOfRow(row)) << damage;

@@ -149,14 +149,14 @@ class DamagedFamiliesTest : public testing::Test {
       for (const char* const name : {"bad", "good"}) {
         // A compaction may meet the damage meanwhile.
         const absl::Status put = Put(name, Key(turn, row));
-        ASSERT_TRUE(put.ok() || !database_->damages().empty()) << put;
+        ASSERT_TRUE(put.ok() || !database_->damages().All().empty()) << put;
       }
     }
     Open();
   }
   absl::Status Get(const Keyspace& keyspace, std::string_view key) {
     std::string value;
-    const absl::StatusOr<GetResult> got = database_->Get(keyspace, key, ReadMode::kMayBlock, &value);
+    const absl::StatusOr<GetResult> got = database_->rows().Get(keyspace, key, ReadMode::kMayBlock, &value);
     if (got.ok() && *got == GetResult::kMissing) return absl::NotFoundError("");
     return got.status();
   }
@@ -168,7 +168,7 @@ class DamagedFamiliesTest : public testing::Test {
     InvertByte(files.front(), 100);
     Open();
     const auto is_met = [&] {
-      const std::vector<DamagedPart> parts = database_->damages();
+      const std::vector<DamagedPart> parts = database_->damages().All();
       return database_->disk_report().is_read_only() ||
              std::any_of(parts.begin(), parts.end(),
                          [&](const DamagedPart& part) { return part.damage.family == family; });
@@ -236,7 +236,7 @@ class DamagedFamiliesTest : public testing::Test {
     ASSERT_TRUE(Eventually([&] {
       database_.reset();
       Open();
-      return !database_->damages().empty();
+      return !database_->damages().All().empty();
     }));
   }
   static std::string NameIn(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -249,11 +249,11 @@ class DamagedFamiliesTest : public testing::Test {
     EXPECT_TRUE(Put("good", "more").ok());
     EXPECT_TRUE(Get(Rows("good"), "more").ok());
     EXPECT_TRUE(Get(Rows("good"), Key(0, 1)).ok());
-    EXPECT_TRUE(database_->CheckWhole(TableOf("good")).ok());
-    const auto created = database_->CreateTable(PlainTable("other"));
+    EXPECT_TRUE(database_->damages().CheckWhole(TableOf("good")).ok());
+    const auto created = database_->tables().Create(PlainTable("other"));
     EXPECT_TRUE(created.ok()) << created.status();
-    EXPECT_TRUE(database_->AwaitOpen(created->id, absl::Seconds(30)));
-    EXPECT_TRUE(database_->DeleteTable("other").ok());
+    EXPECT_TRUE(database_->tables().AwaitOpen(created->id, absl::Seconds(30)));
+    EXPECT_TRUE(database_->tables().Delete("other").ok());
     EXPECT_TRUE(Eventually([&] { return database_->catalog()->Find("other") == nullptr; }));
   }
 
@@ -267,14 +267,14 @@ TEST_F(DamagedFamiliesTest, ATableIsSetApartAlsoAfterARestart) {
   const std::string family = DataFamilyName(TableOf("bad").descriptor.id);
   const std::string file = Damage(family);
   for (int turn = 0; turn < 2; ++turn) {
-    ASSERT_EQ(database_->damages().size(), 1u);
-    const DamagedPart part = database_->damages().front();
+    ASSERT_EQ(database_->damages().All().size(), 1u);
+    const DamagedPart part = database_->damages().All().front();
     EXPECT_EQ(NameOf(part), "table bad");
     EXPECT_EQ(part.damage.file, NameIn(file));
     const auto tells = AllOf(HasSubstr("table bad"), HasSubstr(NameIn(file)));
     EXPECT_THAT(Text(Get(Rows("bad"), Key(1, 1))), tells);
     EXPECT_THAT(Text(Put("bad", "more")), tells);
-    EXPECT_THAT(Text(database_->CheckWhole(TableOf("bad"))), tells);
+    EXPECT_THAT(Text(database_->damages().CheckWhole(TableOf("bad"))), tells);
     ExpectOthersGoOn();
     AwaitRecord();
   }
@@ -282,28 +282,28 @@ TEST_F(DamagedFamiliesTest, ATableIsSetApartAlsoAfterARestart) {
 
 TEST_F(DamagedFamiliesTest, AFileThatIsPutBackEndsIt) {
   const std::string file = Damage(DataFamilyName(TableOf("bad").descriptor.id));
-  ASSERT_EQ(database_->damages().size(), 1u);
+  ASSERT_EQ(database_->damages().All().size(), 1u);
   database_.reset();
   InvertByte(file, 100);
   Open();
-  EXPECT_TRUE(database_->damages().empty());
+  EXPECT_TRUE(database_->damages().All().empty());
   for (int turn = 0; turn < 4; ++turn) EXPECT_TRUE(Get(Rows("bad"), Key(turn, 7)).ok());
   EXPECT_TRUE(Put("bad", "more").ok());
   Open();
-  EXPECT_TRUE(database_->damages().empty());
+  EXPECT_TRUE(database_->damages().All().empty());
 }
 
 TEST_F(DamagedFamiliesTest, ADamagedTableIsDeletedAndMadeAnew) {
   Damage(DataFamilyName(TableOf("bad").descriptor.id));
-  ASSERT_EQ(database_->damages().size(), 1u);
-  ASSERT_TRUE(database_->DeleteTable("bad").ok());
+  ASSERT_EQ(database_->damages().All().size(), 1u);
+  ASSERT_TRUE(database_->tables().Delete("bad").ok());
   snapshot_.reset();  // it holds the table
   ASSERT_TRUE(Eventually([&] { return database_->catalog()->Find("bad") == nullptr; }));
-  EXPECT_TRUE(Eventually([&] { return database_->damages().empty(); }));
+  EXPECT_TRUE(Eventually([&] { return database_->damages().All().empty(); }));
   CreateActive(database_.get(), IndexedTable("bad"));
   EXPECT_TRUE(Put("bad", "more").ok());
   Open();
-  EXPECT_TRUE(database_->damages().empty());
+  EXPECT_TRUE(database_->damages().All().empty());
   EXPECT_TRUE(Get(Rows("bad"), "more").ok());
 }
 
@@ -319,7 +319,7 @@ TEST_F(DamagedFamiliesTest, ADamagedIndexFailsItsReadsOnly) {
                 AllOf(HasSubstr(Cat("index ", name, " of table bad")), HasSubstr(NameIn(file))));
     EXPECT_TRUE(Get(Rows("bad"), Key(1, 1)).ok());
     EXPECT_TRUE(Put("bad", "more").ok());
-    EXPECT_TRUE(database_->CheckWhole(TableOf("bad")).ok());
+    EXPECT_TRUE(database_->damages().CheckWhole(TableOf("bad")).ok());
     ExpectOthersGoOn();
   }
 }
@@ -332,7 +332,7 @@ TEST_F(DamagedFamiliesTest, ManyFilesOfADamagedIndexHoldNothingBack) {
   AwaitRecord();
   Change([&](RocksDb* rocks) { AddFilesTo(family, rocks); });
   Open();
-  ASSERT_EQ(database_->damages().size(), 1u);
+  ASSERT_EQ(database_->damages().All().size(), 1u);
   ExpectOthersGoOn();
   EXPECT_TRUE(Put("bad", "even more").ok());
   // A start to which the damage is not known yet.
@@ -343,7 +343,7 @@ TEST_F(DamagedFamiliesTest, ManyFilesOfADamagedIndexHoldNothingBack) {
   Open();
   ExpectOthersGoOn();
   EXPECT_TRUE(Put("bad", "still more").ok());
-  EXPECT_TRUE(Eventually([&] { return database_->damages().size() == 1; }));
+  EXPECT_TRUE(Eventually([&] { return database_->damages().All().size() == 1; }));
   Change(forget);
   EXPECT_TRUE(AcceptLosses(LocalVolume(), path_, {}).ok());
   Open();
@@ -429,8 +429,8 @@ TEST_F(DamagedFamiliesTest, DamageThatAStartMeetsIsKept) {
     EXPECT_TRUE(Eventually([&] { return KeepDamages(rocks, &switches); }));
   });
   Open();
-  ASSERT_EQ(database_->damages().size(), 1u);
-  EXPECT_EQ(database_->damages().front().damage.reason, "met");
+  ASSERT_EQ(database_->damages().All().size(), 1u);
+  EXPECT_EQ(database_->damages().All().front().damage.reason, "met");
 }
 
 TEST_F(DamagedFamiliesTest, AFileThatCanBeReadAgainIsNoDamage) {

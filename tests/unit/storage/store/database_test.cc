@@ -34,7 +34,7 @@ class DatabaseTest : public testing::Test {
   // Reads [begin, end) and stops at the key `stop_at`.
   Visit Read(std::string begin, std::string end, Direction direction, std::string_view stop_at = "") {
     Visit visit;
-    const absl::StatusOr<RangeEnd> ended = database_->ReadRange(
+    const absl::StatusOr<RangeEnd> ended = database_->rows().ReadRange(
         keyspace(), {std::move(begin), std::move(end)}, direction, [&](std::string_view key, std::string_view value) {
           EXPECT_EQ(value, "v" + std::string(key));
           visit.keys += key;
@@ -82,7 +82,7 @@ TEST_F(DatabaseTest, StopEndsTheVisitAlsoOnTheLastRow) {
 TEST_F(DatabaseTest, ARangeShowsOneMoment) {
   std::string keys;
   const absl::StatusOr<RangeEnd> ended =
-      database_->ReadRange(keyspace(), {}, Direction::kForward, [&](std::string_view key, std::string_view) {
+      database_->rows().ReadRange(keyspace(), {}, Direction::kForward, [&](std::string_view key, std::string_view) {
         if (key == "a") {
           WriteUnit unit(snapshot_);
           unit.Delete(keyspace(), "c");
@@ -104,7 +104,7 @@ TEST_F(DatabaseTest, InMemoryALongRunOfDeletedRowsCountsAsBlocking) {
   }
   for (const ReadMode mode : {ReadMode::kMemoryOnly, ReadMode::kMayBlock}) {
     std::string keys;
-    const absl::StatusOr<RangeEnd> ended = database_->ReadRange(
+    const absl::StatusOr<RangeEnd> ended = database_->rows().ReadRange(
         keyspace(), {}, Direction::kForward,
         [&keys](std::string_view key, std::string_view) {
           keys += key;
@@ -125,12 +125,12 @@ TEST_F(DatabaseTest, KeyspacesDoNotMix) {
 
 TEST_F(DatabaseTest, GetTellsFoundFromMissingAndWhatIsInMemory) {
   std::string value;
-  EXPECT_EQ(*database_->Get(keyspace(), "a", ReadMode::kMayBlock, &value), GetResult::kFound);
+  EXPECT_EQ(*database_->rows().Get(keyspace(), "a", ReadMode::kMayBlock, &value), GetResult::kFound);
   EXPECT_EQ(value, "va");
   // The row is in the memtable, so no disk access is needed.
-  EXPECT_EQ(*database_->Get(keyspace(), "b", ReadMode::kMemoryOnly, &value), GetResult::kFound);
+  EXPECT_EQ(*database_->rows().Get(keyspace(), "b", ReadMode::kMemoryOnly, &value), GetResult::kFound);
   EXPECT_EQ(value, "vb");
-  EXPECT_EQ(*database_->Get(keyspace(), "x", ReadMode::kMayBlock, &value), GetResult::kMissing);
+  EXPECT_EQ(*database_->rows().Get(keyspace(), "x", ReadMode::kMayBlock, &value), GetResult::kMissing);
 }
 
 TEST_F(DatabaseTest, AMissingRowIsNotSearchedForInTheMemtable) {
@@ -138,8 +138,8 @@ TEST_F(DatabaseTest, AMissingRowIsNotSearchedForInTheMemtable) {
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
   rocksdb::get_perf_context()->Reset();
   std::string value;
-  EXPECT_EQ(*database_->Get(keyspace(), "a", ReadMode::kMayBlock, &value), GetResult::kFound);
-  EXPECT_EQ(*database_->Get(keyspace(), "missing", ReadMode::kMayBlock, &value), GetResult::kMissing);
+  EXPECT_EQ(*database_->rows().Get(keyspace(), "a", ReadMode::kMayBlock, &value), GetResult::kFound);
+  EXPECT_EQ(*database_->rows().Get(keyspace(), "missing", ReadMode::kMayBlock, &value), GetResult::kMissing);
   rocksdb::SetPerfLevel(level);
   EXPECT_EQ(rocksdb::get_perf_context()->bloom_memtable_hit_count, 1);
   EXPECT_EQ(rocksdb::get_perf_context()->bloom_memtable_miss_count, 1);

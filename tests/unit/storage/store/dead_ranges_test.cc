@@ -161,7 +161,7 @@ class DeletedRowsTest : public testing::Test {
     for (*reads = 1; *reads < 10'000; ++*reads) {
       const auto goes_on = [] { return true; };
       SkipLimit limit{.skipped_max = skipped_max, .goes_on = goes_on, .passed = {}};
-      const absl::StatusOr<RangeEnd> end = database_->ReadRange(
+      const absl::StatusOr<RangeEnd> end = database_->rows().ReadRange(
           rows(), range, direction,
           [&keys](std::string_view key, std::string_view) {
             keys.emplace_back(key);

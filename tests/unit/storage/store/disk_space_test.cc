@@ -174,9 +174,9 @@ TEST(DiskSpace, NothingIsCommittedBelowTheReserveAndTablesMayGo) {
   unit.Put(snapshot->Find("t")->data, "k", "v");
   EXPECT_EQ(GetApiError(CommitAndWait(database.get(), std::move(unit)).status())->type,
             ApiErrorType::kServiceUnavailable);
-  EXPECT_FALSE(database->CreateTable(PlainTable("u")).ok());
+  EXPECT_FALSE(database->tables().Create(PlainTable("u")).ok());
   EXPECT_EQ(ValueOf(*database, snapshot->Find("t")->data, "k"), "(none)");
-  EXPECT_TRUE(database->DeleteTable("t").ok());
+  EXPECT_TRUE(database->tables().Delete("t").ok());
 }
 
 }  // namespace armature::store::disk_space_test

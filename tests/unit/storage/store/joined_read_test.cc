@@ -75,7 +75,7 @@ class JoinedReadTest : public testing::Test {
 
   absl::StatusOr<RangeEnd> Read(TestVisitor* visitor, const KeyRange& range = {},
                                 Direction direction = Direction::kForward, ReadMode mode = ReadMode::kMayBlock) {
-    return database_->ReadJoined(index(), range, direction, rows(), visitor, mode);
+    return database_->rows().ReadJoined(index(), range, direction, rows(), visitor, mode);
   }
   void RemoveRow(int number) {
     WriteUnit unit(snapshot_);

@@ -97,7 +97,7 @@ class MemoryDatabase : public testing::Test {
 
 TEST_F(MemoryDatabase, CrashesLoseNoAcknowledgedWrite) {
   test::Random random(7);
-  Rows rows;
+  RowMap rows;
   ASSERT_TRUE(Open());
   CreateActive(database_.get(), PlainTable("t"));
   for (int round = 0; round < 12; ++round) {
@@ -227,14 +227,14 @@ TEST_F(MemoryDatabase, ALostFileIsNamedAndEndsNoProcess) {
     opened = absl::UnknownError("closed");
     disk_.SetFault(nullptr);
     ASSERT_TRUE(Open()) << kind;
-    EXPECT_EQ(RowsOf(*database_), (Rows{{"key", kind}, {"key2", kind}})) << kind;
+    EXPECT_EQ(RowsOf(*database_), (RowMap{{"key", kind}, {"key2", kind}})) << kind;
   }
 }
 
 TEST_F(MemoryDatabase, AnyActionMayBeTheLast) {
   ASSERT_TRUE(Open());
   CreateActive(database_.get(), PlainTable("t"));
-  Rows rows;
+  RowMap rows;
   int number = 0;
   while (true) {
     CrashAtAction(number += test::kFewerWithSanitizers);
@@ -253,7 +253,7 @@ TEST_F(MemoryDatabase, AnyActionMayBeTheLast) {
     static_cast<void>(Database::Open(Options()).ok());
     Crash();
     ASSERT_TRUE(Open());
-    Rows found = RowsOf(*database_);
+    RowMap found = RowsOf(*database_);
     if (!refused.empty()) {
       rows.erase(refused);
       if (found.contains(refused)) rows[refused] = found[refused];
@@ -275,10 +275,10 @@ TEST_F(MemoryDatabase, AFailedSyncRefusesTheWriteAndKeepsTheOthers) {
   EXPECT_FALSE(Put("b", "2"));
   disk_.SetFault(nullptr);
   EXPECT_FALSE(Put("c", "3"));  // until a restart
-  EXPECT_EQ(RowsOf(*database_), (Rows{{"a", "1"}}));
+  EXPECT_EQ(RowsOf(*database_), (RowMap{{"a", "1"}}));
   database_.reset();
   ASSERT_TRUE(Open());
-  EXPECT_EQ(RowsOf(*database_), (Rows{{"a", "1"}}));
+  EXPECT_EQ(RowsOf(*database_), (RowMap{{"a", "1"}}));
   EXPECT_TRUE(Put("c", "3"));
 }
 
@@ -291,7 +291,7 @@ TEST_F(MemoryDatabase, ADirectoryThatAKilledStartHasMadeIsDurable) {
   ASSERT_TRUE(Put("a", "1"));
   Crash();
   ASSERT_TRUE(Open());
-  EXPECT_EQ(RowsOf(*database_), (Rows{{"a", "1"}}));
+  EXPECT_EQ(RowsOf(*database_), (RowMap{{"a", "1"}}));
 }
 
 TEST_F(MemoryDatabase, AFullVolumeRefusesWritesUntilThereIsSpace) {
@@ -301,12 +301,12 @@ TEST_F(MemoryDatabase, AFullVolumeRefusesWritesUntilThereIsSpace) {
   disk_.SetSize(1);
   EXPECT_FALSE(Put("b", "2"));
   EXPECT_TRUE(database_->disk_report().is_read_only());
-  EXPECT_EQ(RowsOf(*database_), (Rows{{"a", "1"}}));
+  EXPECT_EQ(RowsOf(*database_), (RowMap{{"a", "1"}}));
   disk_.SetSize(uint64_t{1} << 30);
   EXPECT_TRUE(Eventually([&] { return Put("c", "3"); }));
   Crash();
   ASSERT_TRUE(Open());
-  EXPECT_EQ(RowsOf(*database_), (Rows{{"a", "1"}, {"c", "3"}}));
+  EXPECT_EQ(RowsOf(*database_), (RowMap{{"a", "1"}, {"c", "3"}}));
 }
 
 TEST_F(MemoryDatabase, AnUnreadableMarkIsNotTakenForAMissingOne) {
@@ -323,7 +323,7 @@ TEST_F(MemoryDatabase, AnUnreadableMarkIsNotTakenForAMissingOne) {
   }
   disk_.SetFault(nullptr);
   ASSERT_TRUE(Open());
-  EXPECT_EQ(RowsOf(*database_), (Rows{{"a", "1"}}));
+  EXPECT_EQ(RowsOf(*database_), (RowMap{{"a", "1"}}));
 }
 
 TEST_F(MemoryDatabase, TwoDaemonsExcludeEachOther) {
@@ -338,7 +338,7 @@ TEST_F(MemoryDatabase, BackupsGoFromVolumeToVolume) {
   ASSERT_TRUE(Put("a", "1"));
   ASSERT_TRUE(Reopen());
   ASSERT_TRUE(Put("b", "2"));
-  const Rows rows = RowsOf(*database_);
+  const RowMap rows = RowsOf(*database_);
   const test::TempDir local;
   MemoryDisk other_disk;
   const std::unique_ptr<Volume> other = other_disk.Mount();

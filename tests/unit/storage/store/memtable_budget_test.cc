@@ -68,7 +68,7 @@ TEST_F(MemtableBudgetTest, ATableThatIsDeletedGivesItsPartBack) {
   Open(4, kMiB);
   WriteRound(0, 10);
   const uint64_t before = files().memtable_max_bytes;
-  ASSERT_TRUE(database_->DeleteTable(Name(0)).ok());
+  ASSERT_TRUE(database_->tables().Delete(Name(0)).ok());
   snapshot_.reset();
   EXPECT_TRUE(Eventually([&] { return files().memtable_max_bytes < before; }));
 }

@@ -108,7 +108,7 @@ class RemadeFamiliesTest : public testing::Test {
                                  }),
                100);
     ASSERT_NO_FATAL_FAILURE(Open());
-    ASSERT_EQ(database_->damages().size(), 1u);
+    ASSERT_EQ(database_->damages().All().size(), 1u);
     ASSERT_EQ(ValueOf(*database_, TableNow().data, "k"), "v");
     snapshot_.reset();
     database_.reset();
@@ -132,7 +132,7 @@ class RemadeFamiliesTest : public testing::Test {
     }
     EXPECT_TRUE(FindDamagedFiles(LocalVolume(), path_)->empty());
     ASSERT_NO_FATAL_FAILURE(Open());
-    EXPECT_TRUE(database_->damages().empty());
+    EXPECT_TRUE(database_->damages().All().empty());
     EXPECT_EQ(ValueOf(*database_, TableNow().data, "k"), "v");
     EXPECT_EQ(ValueOf(*database_, Index("by_l").keyspace, "k"), "v");
     WriteUnit unit(snapshot_);
@@ -191,7 +191,7 @@ TEST_F(RemadeFamiliesTest, TheExpiryIsFilledAgainAlsoIfTheProcessWasKilledWhenIt
   ASSERT_TRUE(status.has_value() && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL);
   EXPECT_TRUE(FindDamagedFiles(LocalVolume(), path_)->empty());
   ASSERT_NO_FATAL_FAILURE(Open());
-  EXPECT_TRUE(database_->damages().empty());
+  EXPECT_TRUE(database_->damages().All().empty());
   EXPECT_FALSE(database_->expiry().ReadState(id())->has_value());
 }
 

@@ -70,7 +70,7 @@ class SkipLimitTest : public testing::Test {
       const auto goes_on = [&passes] { return ++passes.steps > 0; };
       SkipLimit limit{.skipped_max = skipped_max, .goes_on = goes_on, .passed = {}};
       const absl::StatusOr<RangeEnd> ended = joined ? ReadEntries(range, direction, &limit, &passes.visited)
-                                                    : database_->ReadRange(
+                                                    : database_->rows().ReadRange(
                                                           rows(), range, direction,
                                                           [&passes](std::string_view key, std::string_view) {
                                                             passes.visited.emplace_back(key);
@@ -102,7 +102,7 @@ class SkipLimitTest : public testing::Test {
      private:
       std::vector<std::string>* const rows_;
     } visitor(visited);
-    return database_->ReadJoined(index(), range, direction, rows(), &visitor, ReadMode::kMayBlock, limit);
+    return database_->rows().ReadJoined(index(), range, direction, rows(), &visitor, ReadMode::kMayBlock, limit);
   }
 
   static std::vector<std::string> Live() {
@@ -168,7 +168,7 @@ TEST_F(SkipLimitTest, ARefusalToGoOnPausesTheReadAtOnce) {
   SkipLimit limit{.skipped_max = UINT64_MAX / 2, .goes_on = goes_on, .passed = {}};
   const auto visit = [](std::string_view, std::string_view) { return RowVerdict::kContinue; };
   const absl::StatusOr<RangeEnd> ended =
-      database_->ReadRange(rows(), {}, Direction::kForward, visit, ReadMode::kMayBlock, &limit);
+      database_->rows().ReadRange(rows(), {}, Direction::kForward, visit, ReadMode::kMayBlock, &limit);
   ASSERT_TRUE(ended.ok()) << ended.status();
   EXPECT_EQ(*ended, RangeEnd::kPaused);
   EXPECT_EQ(asked, 3);
@@ -179,7 +179,7 @@ TEST_F(SkipLimitTest, AReadFromMemoryGivesUpAmongScatteredDeletedRows) {
     if (row % 500 != 0) unit->Delete(keyspace, Name(row));
   });
   int visited = 0;
-  const absl::StatusOr<RangeEnd> ended = database_->ReadRange(
+  const absl::StatusOr<RangeEnd> ended = database_->rows().ReadRange(
       rows(), {}, Direction::kForward,
       [&visited](std::string_view, std::string_view) {
         ++visited;

@@ -86,7 +86,7 @@ bool Eventually(Condition condition) {
 // Creates a table and waits until it is active.
 inline std::shared_ptr<const CatalogSnapshot> CreateActive(Database* database,
                                                            const model::TableDescriptor& descriptor) {
-  const auto created = database->CreateTable(descriptor);
+  const auto created = database->tables().Create(descriptor);
   EXPECT_TRUE(created.ok()) << created.status();
   EXPECT_TRUE(Eventually([&] {
     const auto snapshot = database->catalog();
@@ -100,7 +100,7 @@ inline std::shared_ptr<const CatalogSnapshot> CreateActive(Database* database,
 inline absl::StatusOr<ChangeSequence> CommitAndWait(Database* database, std::vector<WriteUnit> units) {
   absl::Notification done;
   absl::StatusOr<ChangeSequence> answer;
-  database->CommitAll(std::move(units), [&](absl::StatusOr<ChangeSequence> sequence) {
+  database->commits().CommitAll(std::move(units), [&](absl::StatusOr<ChangeSequence> sequence) {
     answer = std::move(sequence);
     done.Notify();
   });
@@ -117,7 +117,7 @@ inline absl::StatusOr<ChangeSequence> CommitAndWait(Database* database, WriteUni
 // The value under `key`, or "(none)".
 inline std::string ValueOf(const Database& database, const Keyspace& keyspace, std::string_view key) {
   std::string value;
-  const absl::StatusOr<GetResult> result = database.Get(keyspace, key, ReadMode::kMayBlock, &value);
+  const absl::StatusOr<GetResult> result = database.rows().Get(keyspace, key, ReadMode::kMayBlock, &value);
   EXPECT_TRUE(result.ok()) << result.status();
   return result.ok() && *result == GetResult::kFound ? value : "(none)";
 }
@@ -126,7 +126,7 @@ inline std::string ValueOf(const Database& database, const Keyspace& keyspace, s
 inline std::vector<std::string> KeysOf(const Database& database, const Keyspace& keyspace) {
   std::vector<std::string> keys;
   const absl::StatusOr<RangeEnd> ended =
-      database.ReadRange(keyspace, {}, Direction::kForward, [&](std::string_view key, std::string_view) {
+      database.rows().ReadRange(keyspace, {}, Direction::kForward, [&](std::string_view key, std::string_view) {
         keys.emplace_back(key);
         return RowVerdict::kContinue;
       });

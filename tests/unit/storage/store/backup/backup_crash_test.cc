@@ -62,13 +62,13 @@ class BackupCrashTest : public BackupTest {
 
   std::string root() const { return dir_.path(); }
 
-  Rows first_rows_;
+  RowMap first_rows_;
 };
 
 TEST_F(BackupCrashTest, BackupThatWasCutOffIsNoneAndIsCleanedAway) {
   Put({{"d", RandomBytes(50'000, 2)}});
   database_.reset();
-  const Rows before = Tree(backups_path());
+  const RowMap before = Tree(backups_path());
   const std::pair<const char*, int> points[] = {{"backup.write", 1},
                                                 {"backup.write", 3},
                                                 {"backup.write", 4},

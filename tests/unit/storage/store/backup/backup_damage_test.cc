@@ -59,7 +59,7 @@ class BackupDamageTest : public BackupTest {
   }
 
   std::unique_ptr<BackupRepository> backups_ = OpenBackups(backups_path());
-  Rows first_rows_;
+  RowMap first_rows_;
 };
 
 TEST_F(BackupDamageTest, FlippedBitsAreFoundInEveryFile) {
@@ -121,11 +121,11 @@ TEST_F(BackupDamageTest, DamagedOneKeepsAllItMayNeed) {
     for (const bool is_missing : {false, true}) {
       if (is_missing && file.starts_with("manifests/")) continue;
       SCOPED_TRACE(is_missing);
-      const Rows before = Tree(backups_path());
+      const RowMap before = Tree(backups_path());
       is_missing ? static_cast<void>(std::filesystem::remove(Absolute(file))) : WriteBytes(Absolute(file), "x");
       // Opening does not clean up while a backup is damaged.
       backups_.reset();
-      const Rows damaged = Tree(backups_path());
+      const RowMap damaged = Tree(backups_path());
       backups_ = OpenBackups(backups_path());
       EXPECT_EQ(Tree(backups_path()), damaged);
       EXPECT_EQ(backups_->Prune(1, nullptr).status().code(), StatusCode::kFailedPrecondition);
@@ -163,7 +163,7 @@ TEST_F(BackupDamageTest, DamagedOneGoesWhenItIsNamed) {
 
 // RocksDB derives the numbers of its backups from the files it finds.
 TEST_F(BackupDamageTest, LostNumbersOfRocksAreNotUsedAgain) {
-  const Rows before = Tree(backups_path());
+  const RowMap before = Tree(backups_path());
   std::filesystem::remove(Absolute("meta/1"));
   EXPECT_EQ(Back(backups_.get()).id, 2u);
   EXPECT_FALSE(std::filesystem::exists(Absolute("meta/1")));
@@ -188,7 +188,7 @@ TEST_F(BackupDamageTest, NumberThatWasUsedTwiceBelongsToTheOneThatIsWhole) {
 }
 
 TEST_F(BackupDamageTest, LostDirectoryOfManifestsIsNotTakenForNoBackups) {
-  const Rows before = Tree(backups_path());
+  const RowMap before = Tree(backups_path());
   backups_.reset();
   std::filesystem::rename(Absolute("manifests"), dir_.path("elsewhere"));
   const auto opened = BackupRepository::Open(backups_path(), {.mode = BackupMode::kWrite});
@@ -218,7 +218,7 @@ class FilesAreFull {
 };
 
 TEST_F(BackupDamageTest, FullDiskOfBackupsDoesNotHurtTheDatabase) {
-  const Rows before = Tree(backups_path());
+  const RowMap before = Tree(backups_path());
   // One limit fails data files, the other all files.
   Put({{"e", RandomBytes(300'000, 3)}});
   Reopen();

@@ -34,8 +34,8 @@ class BackupReaderTest : public BackupTest {
     return TableId(0);
   }
 
-  static Rows ReadAll(BackupReader* reader, std::string_view table) {
-    Rows rows;
+  static RowMap ReadAll(BackupReader* reader, std::string_view table) {
+    RowMap rows;
     std::string last;
     const absl::Status read =
         reader->ReadTable(IdOf(*reader, table), [&](std::string_view key, std::string_view value) {
@@ -52,7 +52,7 @@ class BackupReaderTest : public BackupTest {
 };
 
 TEST_F(BackupReaderTest, ShowsTheTablesAndRowsOfTheMoment) {
-  const Rows then = rows_;
+  const RowMap then = rows_;
   Put({{"b", "later"}, {"z", "later"}});
   Reopen();
   CreateActive(database_.get(), PlainTable("later"));
@@ -88,7 +88,7 @@ TEST_F(BackupReaderTest, EndsWhenItIsTold) {
 TEST_F(BackupReaderTest, ChangesNothingAndKeepsItsBackup) {
   Put({{"d", "more"}});
   Back(backups_.get());
-  const Rows before = Tree(backups_path());
+  const RowMap before = Tree(backups_path());
   auto reader = OpenReader(1);
   ReadAll(reader.get(), "t");
   EXPECT_EQ(backups_->Delete(1).code(), StatusCode::kFailedPrecondition);

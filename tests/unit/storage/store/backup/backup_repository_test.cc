@@ -24,7 +24,7 @@ std::string Text(const absl::Status& status) { return std::string(Sv(status.mess
 
 TEST_F(BackupTest, EachHoldsTheRowsOfItsMoment) {
   const auto backups = OpenBackups(backups_path());
-  std::vector<Rows> moments;
+  std::vector<RowMap> moments;
   for (int i = 0; i < 4; ++i) {
     Put({{"c", Cat("at ", i)}, {Cat("k", i), "new"}});
     if (i == 2) Reopen();
@@ -81,7 +81,7 @@ TEST_F(BackupTest, DeletedOnesTakeOnlyTheirOwnFiles) {
   Put({{"d", RandomBytes(100'000, 2)}});
   Reopen();
   Back(backups.get());
-  const Rows second = rows_;
+  const RowMap second = rows_;
   const std::vector<std::string> before = FilesIn(backups_path());
   ASSERT_TRUE(backups->Delete(1).ok());
   EXPECT_THAT(IdsOf(backups.get()), ElementsAre(2));
@@ -160,7 +160,7 @@ TEST_F(BackupTest, AllThatWasAcknowledgedIsInItAndOfTheRestAPrefix) {
     const test::TempDir target(FastDirectory());
     ASSERT_TRUE(backups->Restore(static_cast<BackupId>(i + 1), LocalVolume(), target.path("data"), nullptr).ok());
     const auto restored = OpenDatabase(TestOptions(target.path("data")));
-    const Rows rows = RowsOf(*restored, "u");
+    const RowMap rows = RowsOf(*restored, "u");
     EXPECT_EQ(RowsOf(*restored).size(), rows.size() + 3);
     EXPECT_GE(static_cast<int>(rows.size()), before[i]);
     // A write in progress at the end may be included.
@@ -182,7 +182,7 @@ TEST_F(BackupTest, TablesComeAndGoMeanwhile) {
       unit.Put(catalog->Find(name)->data, "row", "value");
       EXPECT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
       if (i >= 3) {
-        EXPECT_TRUE(database_->DeleteTable(Cat("x", i - 3)).ok());
+        EXPECT_TRUE(database_->tables().Delete(Cat("x", i - 3)).ok());
       }
       created = i + 1;
     }
@@ -216,7 +216,7 @@ TEST_F(BackupTest, TablesComeAndGoMeanwhile) {
 TEST_F(BackupTest, CancelledOnesLeaveNothing) {
   const auto backups = OpenBackups(backups_path());
   Back(backups.get());
-  const Rows before = Tree(backups_path());
+  const RowMap before = Tree(backups_path());
   Put({{"d", RandomBytes(100'000, 2)}});
   Reopen();
   int calls = 0;
@@ -315,7 +315,7 @@ TEST_F(BackupTest, BackupsOfAnotherDatabaseAreNotMixedIn) {
   const auto backups = OpenBackups(backups_path());
   Back(backups.get());
   const auto other = OpenDatabase(TestOptions(dir_.path("other")));
-  const Rows before = Tree(backups_path());
+  const RowMap before = Tree(backups_path());
   const absl::StatusOr<BackupEntry> made = backups->Create(other.get(), "", nullptr);
   EXPECT_EQ(made.status().code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(Text(made.status()), HasSubstr("backups of another database (" + database_->database_id()));

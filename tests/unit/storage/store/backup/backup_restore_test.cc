@@ -66,7 +66,7 @@ TEST_F(BackupRestoreTest, DirectoriesInUseAreRefusedAndNotTouched) {
   EXPECT_THAT(Text(open), HasSubstr(dir_.path("data")));
   EXPECT_EQ(RowsOf(*database_), rows_);
   ASSERT_NE(OpenDatabase(TestOptions(target_)), nullptr);
-  const Rows before = Tree(target_);
+  const RowMap before = Tree(target_);
   EXPECT_EQ(Restore().code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(Tree(target_), before);
   std::filesystem::create_directories(dir_.path("other"));
@@ -124,7 +124,7 @@ TEST_F(BackupRestoreTest, UnfinishedOneIsRefusedUntilItIsRestoredAgain) {
   WriteBytes(target_ + "/armature.restoring", "");
   WriteBytes(target_ + "/db/CURRENT", "damaged");
   WriteBytes(target_ + "/db/stray.sst", "of the attempt before");
-  const Rows before = Tree(target_);
+  const RowMap before = Tree(target_);
   const absl::Status opened = Database::Open(TestOptions(target_)).status();
   EXPECT_EQ(opened.code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(Text(opened),

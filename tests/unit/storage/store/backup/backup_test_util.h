@@ -31,7 +31,7 @@ inline std::filesystem::path FastDirectory() {
   return std::filesystem::is_directory(memory, error) ? memory : std::filesystem::temp_directory_path();
 }
 
-using Rows = std::map<std::string, std::string>;
+using RowMap = std::map<std::string, std::string>;
 using BackupMode = BackupRepositoryOptions::Mode;
 
 inline std::string ReadBytes(const std::string& path) {
@@ -62,8 +62,8 @@ inline std::vector<std::string> FilesIn(const std::string& root) {
 }
 
 // The files below `root` with their contents, without the lock and the number of the next backup.
-inline Rows Tree(const std::string& root) {
-  Rows tree;
+inline RowMap Tree(const std::string& root) {
+  RowMap tree;
   for (const std::string& file : FilesIn(root)) {
     if (file != "LOCK" && file != "armature.backups") tree[file] = ReadBytes(root + "/" + file);
   }
@@ -85,21 +85,21 @@ inline std::unique_ptr<BackupRepository> OpenBackups(const std::string& path, Ba
 }
 
 // All rows of a table; empty if it does not exist.
-inline Rows RowsOf(const Database& database, std::string_view name = "t") {
-  Rows rows;
+inline RowMap RowsOf(const Database& database, std::string_view name = "t") {
+  RowMap rows;
   const std::shared_ptr<const CatalogSnapshot> catalog = database.catalog();
   const Table* const table = catalog->Find(name);
   if (table == nullptr) return rows;
-  const absl::StatusOr<RangeEnd> ended =
-      database.ReadRange(table->data, {}, Direction::kForward, [&](std::string_view key, std::string_view value) {
-        rows.emplace(key, value);
-        return RowVerdict::kContinue;
-      });
+  const absl::StatusOr<RangeEnd> ended = database.rows().ReadRange(table->data, {}, Direction::kForward,
+                                                                   [&](std::string_view key, std::string_view value) {
+                                                                     rows.emplace(key, value);
+                                                                     return RowVerdict::kContinue;
+                                                                   });
   EXPECT_TRUE(ended.ok()) << ended.status();
   return rows;
 }
 
-inline void PutRows(Database* database, const Rows& rows) {
+inline void PutRows(Database* database, const RowMap& rows) {
   const std::shared_ptr<const CatalogSnapshot> catalog = database->catalog();
   WriteUnit unit(catalog);
   for (const auto& [key, value] : rows) unit.Put(catalog->Find("t")->data, key, value);
@@ -117,7 +117,7 @@ class BackupTest : public testing::Test {
     Put({{"b", "new"}, {"c", "logged"}});
   }
 
-  void Put(const Rows& rows) {
+  void Put(const RowMap& rows) {
     PutRows(database_.get(), rows);
     for (const auto& [key, value] : rows) rows_[key] = value;
   }
@@ -137,7 +137,7 @@ class BackupTest : public testing::Test {
   }
 
   // Restores a backup and returns its rows.
-  Rows Restored(BackupRepository* backups, BackupId id) {
+  RowMap Restored(BackupRepository* backups, BackupId id) {
     const test::TempDir target(FastDirectory());
     const absl::Status restored = backups->Restore(id, LocalVolume(), target.path("data"), nullptr);
     EXPECT_TRUE(restored.ok()) << restored;
@@ -152,7 +152,7 @@ class BackupTest : public testing::Test {
 
   const test::TempDir dir_{FastDirectory()};
   std::unique_ptr<Database> database_ = OpenDatabase(TestOptions(dir_.path("data")));
-  Rows rows_;
+  RowMap rows_;
 };
 
 inline std::vector<BackupId> IdsOf(BackupRepository* backups) {

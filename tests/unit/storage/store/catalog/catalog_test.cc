@@ -44,8 +44,8 @@ class CatalogTest : public testing::Test {
 
 TEST_F(CatalogTest, CreatedTableBecomesActiveWithoutFamilies) {
   Open();
-  const size_t families = database_->column_family_count();
-  const auto created = database_->CreateTable(IndexedTable("t"));
+  const size_t families = database_->stats().column_families;
+  const auto created = database_->tables().Create(IndexedTable("t"));
   ASSERT_TRUE(created.ok()) << created.status();
   EXPECT_EQ(created->state, model::TableState::kCreating);
   EXPECT_EQ(created->global_indexes[0].state, model::IndexState::kCreating);
@@ -64,7 +64,7 @@ TEST_F(CatalogTest, CreatedTableBecomesActiveWithoutFamilies) {
   EXPECT_EQ(table.FindIndex("by_x"), nullptr);
   EXPECT_EQ(table.global_indexes[1].key_names, (std::vector<std::string>{"h", "pk", "sk"}));
   EXPECT_EQ(snapshot->Find(created->id), &table);
-  EXPECT_EQ(database_->column_family_count(), families);
+  EXPECT_EQ(database_->stats().column_families, families);
   EXPECT_EQ(database_->stats().column_families_needed, 5u);  // data, three indexes, collections
 }
 
@@ -72,14 +72,14 @@ TEST_F(CatalogTest, AnIdFindsTheCurrentStateOfItsTableOnly) {
   Open();
   const TableId gone = CreateActive(database_.get(), PlainTable("t"))->Find("t")->descriptor.id;
   const TableId other = CreateActive(database_.get(), PlainTable("other"))->Find("other")->descriptor.id;
-  ASSERT_TRUE(database_->DeleteTable("t").ok());
+  ASSERT_TRUE(database_->tables().Delete("t").ok());
   ASSERT_TRUE(WaitUntilGone("t"));
   const TableId next = CreateActive(database_.get(), PlainTable("t"))->Find("t")->descriptor.id;
   const auto protect = [](model::TableDescriptor* table) {
     table->settings.deletion_protection = true;
     return absl::OkStatus();
   };
-  ASSERT_TRUE(database_->UpdateTable("t", protect).ok());
+  ASSERT_TRUE(database_->tables().Update("t", protect).ok());
   const auto snapshot = database_->catalog();
   EXPECT_EQ(snapshot->Find(gone), nullptr);
   EXPECT_EQ(snapshot->Hold(gone), nullptr);
@@ -101,8 +101,8 @@ TEST_F(CatalogTest, SequencesThatAnIndexHasPassedAreNotUsedAgain) {
   auto snapshot = CreateActive(database_.get(), IndexedTable("t"));
   const model::TableDescriptor table = snapshot->Find("t")->descriptor;
   snapshot.reset();
-  const absl::Status consumed = database_->CommitConsumed(WriteUnit(/*pin=*/nullptr), table.id,
-                                                          {{table.global_indexes[0].id, ChangeSequence(7)}});
+  const absl::Status consumed = database_->change_log().CommitConsumed(
+      WriteUnit(/*pin=*/nullptr), table.id, {{table.global_indexes[0].id, ChangeSequence(7)}});
   ASSERT_TRUE(consumed.ok()) << consumed;
   Open();
   EXPECT_EQ(database_->change_log().last_taken(), ChangeSequence(7));
@@ -111,21 +111,21 @@ TEST_F(CatalogTest, SequencesThatAnIndexHasPassedAreNotUsedAgain) {
 TEST_F(CatalogTest, ATakenNameIsInUse) {
   Open();
   CreateActive(database_.get(), PlainTable("t"));
-  EXPECT_EQ(TypeOf(database_->CreateTable(PlainTable("t")).status()), ApiErrorType::kResourceInUse);
+  EXPECT_EQ(TypeOf(database_->tables().Create(PlainTable("t")).status()), ApiErrorType::kResourceInUse);
 }
 
 TEST_F(CatalogTest, DeletingWhatIsNotThereOrProtectedIsRefused) {
   Open();
-  EXPECT_EQ(TypeOf(database_->DeleteTable("t").status()), ApiErrorType::kResourceNotFound);
+  EXPECT_EQ(TypeOf(database_->tables().Delete("t").status()), ApiErrorType::kResourceNotFound);
   model::TableDescriptor table = PlainTable("t");
   table.settings.deletion_protection = true;
   CreateActive(database_.get(), table);
-  EXPECT_EQ(TypeOf(database_->DeleteTable("t").status()), ApiErrorType::kValidation);
+  EXPECT_EQ(TypeOf(database_->tables().Delete("t").status()), ApiErrorType::kValidation);
 }
 
 TEST_F(CatalogTest, FamiliesAreDroppedOnlyAfterTheLastSnapshotIsLetGo) {
   Open();
-  const size_t families = database_->column_family_count();
+  const size_t families = database_->stats().column_families;
   std::shared_ptr<const CatalogSnapshot> held = CreateActive(database_.get(), PlainTable("t"));
   const Table& table = *held->Find("t");
   {
@@ -133,19 +133,19 @@ TEST_F(CatalogTest, FamiliesAreDroppedOnlyAfterTheLastSnapshotIsLetGo) {
     unit.Put(table.data, "k", "v");
     ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
   }
-  const auto deleting = database_->DeleteTable("t");
+  const auto deleting = database_->tables().Delete("t");
   ASSERT_TRUE(deleting.ok());
   EXPECT_EQ(deleting->state, model::TableState::kDeleting);
   EXPECT_EQ(database_->catalog()->Find("t")->lease, nullptr);
-  EXPECT_EQ(TypeOf(database_->DeleteTable("t").status()), ApiErrorType::kResourceInUse);
-  EXPECT_EQ(TypeOf(database_->CreateTable(PlainTable("t")).status()), ApiErrorType::kResourceInUse);
+  EXPECT_EQ(TypeOf(database_->tables().Delete("t").status()), ApiErrorType::kResourceInUse);
+  EXPECT_EQ(TypeOf(database_->tables().Create(PlainTable("t")).status()), ApiErrorType::kResourceInUse);
   // The DDL thread creates this table in a round that also looks at the deletion.
   CreateActive(database_.get(), PlainTable("other"));
-  EXPECT_EQ(database_->column_family_count(), families + 1);
+  EXPECT_EQ(database_->stats().column_families, families + 1);
   EXPECT_EQ(ValueOf(*database_, table.data, "k"), "v");
   held.reset();
   EXPECT_TRUE(WaitUntilGone("t"));
-  EXPECT_EQ(database_->column_family_count(), families);
+  EXPECT_EQ(database_->stats().column_families, families);
   EXPECT_EQ(database_->stats().column_families_needed, 1u);
 }
 
@@ -156,7 +156,7 @@ TEST_F(CatalogTest, AWriteUnitUnderWayKeepsItsTable) {
   unit.Put(snapshot->Find("t")->data, "k", "v");
   unit.AddStats(snapshot->Find("t")->data, {1, 1});
   snapshot.reset();
-  ASSERT_TRUE(database_->DeleteTable("t").ok());
+  ASSERT_TRUE(database_->tables().Delete("t").ok());
   CreateActive(database_.get(), PlainTable("other"));
   EXPECT_NE(database_->catalog()->Find("t"), nullptr);
   EXPECT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
@@ -167,14 +167,14 @@ TEST_F(CatalogTest, IdsAreNeverUsedAgain) {
   Open();
   std::set<uint32_t> ids;
   for (int round = 0; round < 3; ++round) {
-    const auto created = database_->CreateTable(IndexedTable("t"));
+    const auto created = database_->tables().Create(IndexedTable("t"));
     ASSERT_TRUE(created.ok()) << created.status();
     EXPECT_TRUE(ids.insert(created->id.value()).second);
     for (const model::IndexDescriptor& index : created->local_indexes) EXPECT_TRUE(ids.insert(index.id.value()).second);
     for (const model::IndexDescriptor& index : created->global_indexes)
       EXPECT_TRUE(ids.insert(index.id.value()).second);
     ASSERT_TRUE(Eventually([&] { return database_->catalog()->Find("t")->lease != nullptr; }));
-    ASSERT_TRUE(database_->DeleteTable("t").ok());
+    ASSERT_TRUE(database_->tables().Delete("t").ok());
     EXPECT_TRUE(WaitUntilGone("t"));
     Open();
   }
@@ -190,7 +190,7 @@ TEST_F(CatalogTest, ANewTableOfAnOldNameIsEmpty) {
     unit.SetChangeRecord(snapshot->Find("t")->descriptor.id, "record");
     ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
   }
-  ASSERT_TRUE(database_->DeleteTable("t").ok());
+  ASSERT_TRUE(database_->tables().Delete("t").ok());
   ASSERT_TRUE(WaitUntilGone("t"));
   const auto snapshot = CreateActive(database_.get(), PlainTable("t"));
   EXPECT_TRUE(KeysOf(*database_, snapshot->Find("t")->data).empty());
@@ -202,18 +202,18 @@ TEST_F(CatalogTest, BeyondTheCeilingOfFamiliesIsALimit) {
   Open();
   CreateActive(database_.get(), IndexedTable("five"));
   CreateActive(database_.get(), PlainTable("one"));
-  const absl::Status refused = database_->CreateTable(PlainTable("more")).status();
+  const absl::Status refused = database_->tables().Create(PlainTable("more")).status();
   EXPECT_EQ(TypeOf(refused), ApiErrorType::kLimitExceeded);
   EXPECT_THAT(GetApiError(refused)->message, HasSubstr("ceiling is 6"));
-  ASSERT_TRUE(database_->DeleteTable("one").ok());
+  ASSERT_TRUE(database_->tables().Delete("one").ok());
   ASSERT_TRUE(WaitUntilGone("one"));
-  EXPECT_TRUE(database_->CreateTable(PlainTable("more")).ok());
+  EXPECT_TRUE(database_->tables().Create(PlainTable("more")).ok());
 }
 
 TEST_F(CatalogTest, AnUpdateShowsInLaterSnapshotsAndAfterReopen) {
   Open();
   const auto before = CreateActive(database_.get(), IndexedTable("t"));
-  const auto updated = database_->UpdateTable("t", [](model::TableDescriptor* table) {
+  const auto updated = database_->tables().Update("t", [](model::TableDescriptor* table) {
     table->settings.deletion_protection = true;
     table->global_indexes[1].provisioned = {3, 4};
     return absl::OkStatus();
@@ -236,14 +236,14 @@ TEST_F(CatalogTest, AnUpdatedTableKeepsItsItemsItsIndexesAndItsLease) {
     table->settings.deletion_protection = !table->settings.deletion_protection;
     return absl::OkStatus();
   };
-  ASSERT_TRUE(database_->UpdateTable("t", protect).ok());
+  ASSERT_TRUE(database_->tables().Update("t", protect).ok());
   std::shared_ptr<const CatalogSnapshot> after = database_->catalog();
   const Table& table = *after->Find("t");
   EXPECT_EQ(table.data.family, before->Find("t")->data.family);
   EXPECT_EQ(table.global_indexes[0].progress, before->Find("t")->global_indexes[0].progress);
   EXPECT_EQ(table.lease, before->Find("t")->lease);
-  ASSERT_TRUE(database_->UpdateTable("t", protect).ok());
-  ASSERT_TRUE(database_->DeleteTable("t").ok());
+  ASSERT_TRUE(database_->tables().Update("t", protect).ok());
+  ASSERT_TRUE(database_->tables().Delete("t").ok());
   // A deleted table stays while any of its snapshots is held.
   after.reset();
   CreateActive(database_.get(), PlainTable("other"));
@@ -255,13 +255,13 @@ TEST_F(CatalogTest, AnUpdatedTableKeepsItsItemsItsIndexesAndItsLease) {
 TEST_F(CatalogTest, ARefusedUpdateChangesNothing) {
   Open();
   const auto before = CreateActive(database_.get(), PlainTable("t"));
-  const auto refused = database_->UpdateTable("t", [](model::TableDescriptor* table) {
+  const auto refused = database_->tables().Update("t", [](model::TableDescriptor* table) {
     table->settings.deletion_protection = true;
     return ValidationError("no");
   });
   EXPECT_EQ(TypeOf(refused.status()), ApiErrorType::kValidation);
   EXPECT_EQ(database_->catalog(), before);
-  const auto missing = database_->UpdateTable("x", [](model::TableDescriptor*) {
+  const auto missing = database_->tables().Update("x", [](model::TableDescriptor*) {
     ADD_FAILURE() << "there is no such table";
     return absl::OkStatus();
   });
@@ -280,7 +280,7 @@ TEST_F(CatalogTest, AnUpdateOfMoreThanSettingsIsRefused) {
         +[](model::TableDescriptor* t) { t->global_indexes.pop_back(); },
         +[](model::TableDescriptor* t) { t->global_indexes[0].key.partition.clear(); },
         +[](model::TableDescriptor* t) { t->local_indexes[0].name = "x"; }}) {
-    const auto refused = database_->UpdateTable("t", [&](model::TableDescriptor* table) {
+    const auto refused = database_->tables().Update("t", [&](model::TableDescriptor* table) {
       change(table);
       return absl::OkStatus();
     });
@@ -306,15 +306,15 @@ TEST_F(CatalogTest, UpdatesAndDeletionsGoOneAfterTheOther) {
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       for (int n = 0; n < kUpdates; ++n) {
-        EXPECT_TRUE(database_->UpdateTable("stays", add_tag).ok());
-        const auto updated = database_->UpdateTable("goes", add_tag);
+        EXPECT_TRUE(database_->tables().Update("stays", add_tag).ok());
+        const auto updated = database_->tables().Update("goes", add_tag);
         if (!updated.ok()) {
           EXPECT_EQ(TypeOf(updated.status()), ApiErrorType::kResourceInUse);
         }
       }
     });
   }
-  ASSERT_TRUE(database_->DeleteTable("goes").ok());
+  ASSERT_TRUE(database_->tables().Delete("goes").ok());
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(database_->catalog()->Find("stays")->descriptor.settings.tags.size(), size_t{kThreads * kUpdates});
   EXPECT_TRUE(WaitUntilGone("goes"));
@@ -352,7 +352,7 @@ TEST_F(CutOffTest, CreationIsFinishedAtOpen) {
   for (size_t made : {0, 2, 5}) {
     const std::string name = "t" + std::to_string(made);
     OpenFiles();
-    const auto created = catalog_->Add(IndexedTable(name));
+    const auto created = catalog_->Create(IndexedTable(name));
     ASSERT_TRUE(created.ok());
     std::vector<std::string> families = Catalog::FamilyNames(*created);
     ASSERT_EQ(families.size(), 5u);
@@ -374,8 +374,7 @@ TEST_F(CutOffTest, DeletionIsFinishedAtOpen) {
     OpenFiles();
     const size_t families = rocks_->family_count();
     ASSERT_TRUE(rocks_->CreateFamilies(Catalog::FamilyNames(catalog_->snapshot()->Find(id)->descriptor)).ok());
-    std::vector<std::shared_ptr<IndexProgress>> left;
-    const auto deleting = catalog_->MarkDeleting("t", &left);
+    const auto deleting = catalog_->Delete("t");
     ASSERT_TRUE(deleting.ok());
     std::vector<std::string> names = Catalog::FamilyNames(*deleting);
     names.resize(dropped);
@@ -383,7 +382,7 @@ TEST_F(CutOffTest, DeletionIsFinishedAtOpen) {
     CloseFiles();
     Open();
     EXPECT_EQ(database_->catalog()->Find("t"), nullptr);
-    EXPECT_EQ(database_->column_family_count(), families);
+    EXPECT_EQ(database_->stats().column_families, families);
   }
 }
 
@@ -427,7 +426,7 @@ TEST_F(CutOffTest, FamiliesThatBelongToNoTableAreRemovedAtOpen) {
   ASSERT_TRUE(rocks_->CreateFamilies({"t99", "g99.100"}).ok());
   CloseFiles();
   Open();
-  EXPECT_EQ(database_->column_family_count(), families);
+  EXPECT_EQ(database_->stats().column_families, families);
 }
 
 // The catalog may drop a snapshot while the worker reads it. The address sanitizer checks the reads.
@@ -442,14 +441,10 @@ TEST_F(CutOffTest, TheWorkerKeepsTheSnapshotThatItReads) {
       while (!stop) worker.RunOnce();
     });
     for (int i = 0; i < 100; ++i) {
-      std::vector<std::shared_ptr<IndexProgress>> left;
-      const auto updated = catalog_->Update(
-          "t7",
-          [](model::TableDescriptor* table) {
-            table->settings.deletion_protection = !table->settings.deletion_protection;
-            return absl::OkStatus();
-          },
-          &left);
+      const auto updated = catalog_->Update("t7", [](model::TableDescriptor* table) {
+        table->settings.deletion_protection = !table->settings.deletion_protection;
+        return absl::OkStatus();
+      });
       EXPECT_TRUE(updated.ok()) << updated.status();
     }
     stop = true;

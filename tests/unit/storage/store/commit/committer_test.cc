@@ -121,7 +121,7 @@ TEST_F(CommitterTest, UnitsThatComeTogetherAreWrittenTogetherAndFailByThemselves
   options.item_collection_bytes_max = 100;
   Open(options);
   MakeFamilies();
-  const uint64_t batches = database_->committer_counters().batches;
+  const uint64_t batches = database_->commits().counters().batches;
   std::vector<Commitment> commitments;
   std::vector<absl::Status> answers(50);
   absl::BlockingCounter left(50);
@@ -133,9 +133,9 @@ TEST_F(CommitterTest, UnitsThatComeTogetherAreWrittenTogetherAndFailByThemselves
                              left.DecrementCount();
                            }});
   }
-  database_->CommitEach(std::move(commitments));
+  database_->commits().CommitEach(std::move(commitments));
   left.Wait();
-  EXPECT_EQ(database_->committer_counters().batches, batches + 1);
+  EXPECT_EQ(database_->commits().counters().batches, batches + 1);
   for (size_t i = 0; i < answers.size(); ++i) {
     EXPECT_EQ(answers[i].ok(), i != 7) << answers[i];
     EXPECT_EQ(Value("k" + std::to_string(i)), i != 7 ? "v" : "(none)");
@@ -150,7 +150,7 @@ TEST_F(CommitterTest, UnitsAreAppliedInOrderAndCallbacksRunOnceInThatOrder) {
   for (int i = 0; i < kUnits; ++i) {
     WriteUnit unit = Unit();
     unit.Put(table().data, "k", std::to_string(i));
-    database_->Commit(std::move(unit), [&, i](absl::StatusOr<ChangeSequence> sequence) {
+    database_->commits().Commit(std::move(unit), [&, i](absl::StatusOr<ChangeSequence> sequence) {
       EXPECT_TRUE(sequence.ok());
       order.push_back(i);
       left.DecrementCount();
@@ -185,14 +185,14 @@ TEST_F(CommitterTest, ManyThreadsGetSequencesOfTheirOwn) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kUnits; ++i) {
-        database_->Commit(RecordUnit("k" + std::to_string(t * kUnits + i)),
-                          [&](absl::StatusOr<ChangeSequence> sequence) {
-                            {
-                              const absl::MutexLock lock(&mutex);
-                              EXPECT_TRUE(sequences.insert(sequence->value()).second);
-                            }
-                            left.DecrementCount();
-                          });
+        database_->commits().Commit(RecordUnit("k" + std::to_string(t * kUnits + i)),
+                                    [&](absl::StatusOr<ChangeSequence> sequence) {
+                                      {
+                                        const absl::MutexLock lock(&mutex);
+                                        EXPECT_TRUE(sequences.insert(sequence->value()).second);
+                                      }
+                                      left.DecrementCount();
+                                    });
       }
     });
   }
@@ -204,11 +204,11 @@ TEST_F(CommitterTest, ManyThreadsGetSequencesOfTheirOwn) {
 }
 
 TEST_F(CommitterTest, CountsUnitsAndBatches) {
-  const CommitterCounters before = database_->committer_counters();
+  const CommitterCounters before = database_->commits().counters();
   std::vector<WriteUnit> units;
   for (const char* key : {"a", "b", "c"}) units.push_back(PutUnit(key, "v"));
   ASSERT_TRUE(CommitAndWait(database_.get(), std::move(units)).ok());
-  const CommitterCounters after = database_->committer_counters();
+  const CommitterCounters after = database_->commits().counters();
   EXPECT_EQ(after.units - before.units, 3u);
   EXPECT_EQ(after.batches - before.batches, 1u);
 }
@@ -293,11 +293,11 @@ TEST_F(CommitterTest, AFullQueueThrottlesAtOnceAndWritesNothing) {
     EXPECT_TRUE(sequence.ok()) << sequence.status();
     left.DecrementCount();
   };
-  database_->Commit(RecordUnit("held"), accepted);
+  database_->commits().Commit(RecordUnit("held"), accepted);
   consumer.holding_.WaitForNotification();
-  for (const char* key : {"a", "b", "c"}) database_->Commit(PutUnit(key, "v"), accepted);
+  for (const char* key : {"a", "b", "c"}) database_->commits().Commit(PutUnit(key, "v"), accepted);
   bool refused = false;
-  database_->Commit(PutUnit("d", "v"), [&](absl::StatusOr<ChangeSequence> sequence) {
+  database_->commits().Commit(PutUnit("d", "v"), [&](absl::StatusOr<ChangeSequence> sequence) {
     const std::optional<ApiError> error = GetApiError(sequence.status());
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->type, ApiErrorType::kThrottling);
@@ -327,11 +327,12 @@ TEST_F(CommitterTest, TheBoundOnBytesThrottlesButNeverRefusesASingleUnit) {
     EXPECT_TRUE(sequence.ok());
     left.DecrementCount();
   };
-  database_->Commit(RecordUnit("held"), accepted);
+  database_->commits().Commit(RecordUnit("held"), accepted);
   consumer.holding_.WaitForNotification();
-  database_->Commit(PutUnit("a", large), accepted);
+  database_->commits().Commit(PutUnit("a", large), accepted);
   bool refused = false;
-  database_->Commit(PutUnit("b", "v"), [&](absl::StatusOr<ChangeSequence> sequence) { refused = !sequence.ok(); });
+  database_->commits().Commit(PutUnit("b", "v"),
+                              [&](absl::StatusOr<ChangeSequence> sequence) { refused = !sequence.ok(); });
   EXPECT_TRUE(refused);
   consumer.go_on_.Notify();
   left.Wait();
@@ -351,26 +352,26 @@ TEST_F(CommitterTest, AnAnswerWithoutAWriteWaitsForWhatIsQueued) {
       left.DecrementCount();
     };
   };
-  database_->Commit(RecordUnit("held"), note('h'));
+  database_->commits().Commit(RecordUnit("held"), note('h'));
   consumer.holding_.WaitForNotification();
-  const std::optional<CommitEpoch> epoch = database_->Commit(RecordUnit("a"), note('a'));
+  const std::optional<CommitEpoch> epoch = database_->commits().Commit(RecordUnit("a"), note('a'));
   ASSERT_TRUE(epoch.has_value());
-  const uint64_t units = database_->committer_counters().units;
+  const uint64_t units = database_->commits().counters().units;
   ChangeSequence seen;
-  database_->WhenDurable(*epoch, /*held_bytes=*/100, [&](const absl::StatusOr<ChangeSequence>& sequence) {
+  database_->commits().WhenDurable(*epoch, /*held_bytes=*/100, [&](const absl::StatusOr<ChangeSequence>& sequence) {
     EXPECT_EQ(Value("a"), "v");
     seen = sequence.ok() ? *sequence : ChangeSequence();
     note('w')(sequence);
   });
-  EXPECT_GE(database_->committer_counters().queue_bytes, 100U);
+  EXPECT_GE(database_->commits().counters().queue_bytes, 100U);
   consumer.go_on_.Notify();
   left.Wait();
   EXPECT_EQ(order, "haw");
   EXPECT_EQ(seen, ChangeSequence(2));
-  EXPECT_EQ(database_->committer_counters().units, units + 1) << "nothing was written for the answer";
+  EXPECT_EQ(database_->commits().counters().units, units + 1) << "nothing was written for the answer";
   // Alone in its batch.
   absl::Notification alone;
-  database_->WhenDurable(*epoch, /*held_bytes=*/0, [&](const absl::StatusOr<ChangeSequence>& sequence) {
+  database_->commits().WhenDurable(*epoch, /*held_bytes=*/0, [&](const absl::StatusOr<ChangeSequence>& sequence) {
     EXPECT_TRUE(sequence.ok() && *sequence == ChangeSequence(2)) << sequence.status();
     alone.Notify();
   });
@@ -396,20 +397,20 @@ TEST_F(CommitterTest, AnswersAndCommitsHaveLimitsOfTheirOwn) {
     EXPECT_TRUE(error.has_value() && error->type == ApiErrorType::kThrottling) << sequence.status();
     ++refused;
   };
-  const std::optional<CommitEpoch> epoch = database_->Commit(RecordUnit("held"), accepted);
+  const std::optional<CommitEpoch> epoch = database_->commits().Commit(RecordUnit("held"), accepted);
   ASSERT_TRUE(epoch.has_value());
   consumer.holding_.WaitForNotification();
-  database_->WhenDurable(*epoch, /*held_bytes=*/5000, accepted);
-  database_->WhenDurable(*epoch, /*held_bytes=*/1, is_refused);
-  database_->Commit(PutUnit("a", std::string(5000, 'x')), accepted);
-  database_->Commit(PutUnit("b", "v"), is_refused);
+  database_->commits().WhenDurable(*epoch, /*held_bytes=*/5000, accepted);
+  database_->commits().WhenDurable(*epoch, /*held_bytes=*/1, is_refused);
+  database_->commits().Commit(PutUnit("a", std::string(5000, 'x')), accepted);
+  database_->commits().Commit(PutUnit("b", "v"), is_refused);
   EXPECT_EQ(refused, 2);
-  EXPECT_GE(database_->committer_counters().queue_bytes, 10'000U);
+  EXPECT_GE(database_->commits().counters().queue_bytes, 10'000U);
   consumer.go_on_.Notify();
   left.Wait();
-  EXPECT_EQ(database_->committer_counters().queue_bytes, 0U);
+  EXPECT_EQ(database_->commits().counters().queue_bytes, 0U);
   absl::Notification next;
-  database_->WhenDurable(*epoch, /*held_bytes=*/1, [&next](const absl::StatusOr<ChangeSequence>& sequence) {
+  database_->commits().WhenDurable(*epoch, /*held_bytes=*/1, [&next](const absl::StatusOr<ChangeSequence>& sequence) {
     EXPECT_TRUE(sequence.ok()) << sequence.status();
     next.Notify();
   });
@@ -426,15 +427,15 @@ TEST_F(CommitterTest, HeldMemoryDoesNotMakeBatchesSmaller) {
     EXPECT_TRUE(sequence.ok()) << sequence.status();
     left.DecrementCount();
   };
-  database_->Commit(RecordUnit("held"), accepted);
+  database_->commits().Commit(RecordUnit("held"), accepted);
   consumer.holding_.WaitForNotification();
-  const CommitterCounters before = database_->committer_counters();
+  const CommitterCounters before = database_->commits().counters();
   for (const char* key : {"a", "b", "c", "d"}) {
-    database_->Commit(PutUnit(key, "v"), accepted, {std::nullopt, size_t{8} << 20});
+    database_->commits().Commit(PutUnit(key, "v"), accepted, {std::nullopt, size_t{8} << 20});
   }
   consumer.go_on_.Notify();
   left.Wait();
-  const CommitterCounters after = database_->committer_counters();
+  const CommitterCounters after = database_->commits().counters();
   EXPECT_EQ(after.batches, before.batches + 1);
   EXPECT_LT(after.bytes - before.bytes, 10'000U);
   database_->change_log().SetConsumer(nullptr);
@@ -444,8 +445,8 @@ TEST_F(CommitterTest, ClosingCommitsAndAnswersWhatWaits) {
   constexpr int kUnits = 500;
   std::atomic<int> answered = 0;
   for (int i = 0; i < kUnits; ++i) {
-    database_->Commit(PutUnit("k" + std::to_string(i), "v"),
-                      [&](absl::StatusOr<ChangeSequence> sequence) { answered += sequence.ok() ? 1 : 0; });
+    database_->commits().Commit(PutUnit("k" + std::to_string(i), "v"),
+                                [&](absl::StatusOr<ChangeSequence> sequence) { answered += sequence.ok() ? 1 : 0; });
   }
   Open(TestOptions(dir_.path("data")));
   EXPECT_EQ(answered, kUnits);

@@ -55,8 +55,9 @@ TEST_F(FailedBatchTest, NothingIsWrittenThatWasDecidedOnItLater) {
   // The first commits may wait for the family: they are not queued at once.
   ASSERT_TRUE(Eventually([&] {
     absl::Notification done;
-    const bool is_queued =
-        database_->Commit(PutUnit("before"), [&](const absl::StatusOr<ChangeSequence>&) { done.Notify(); }).has_value();
+    const bool is_queued = database_->commits()
+                               .Commit(PutUnit("before"), [&](const absl::StatusOr<ChangeSequence>&) { done.Notify(); })
+                               .has_value();
     done.WaitForNotification();
     return is_queued;
   }));
@@ -65,8 +66,8 @@ TEST_F(FailedBatchTest, NothingIsWrittenThatWasDecidedOnItLater) {
   absl::BlockingCounter left(kCommits);
   std::optional<CommitEpoch> epoch;
   for (int i = 0; i < kCommits; ++i) {
-    const std::optional<CommitEpoch> queued =
-        database_->Commit(PutUnit("k" + std::to_string(i)), [&](const absl::StatusOr<ChangeSequence>& sequence) {
+    const std::optional<CommitEpoch> queued = database_->commits().Commit(
+        PutUnit("k" + std::to_string(i)), [&](const absl::StatusOr<ChangeSequence>& sequence) {
           EXPECT_FALSE(sequence.ok());
           left.DecrementCount();
         });
@@ -79,11 +80,11 @@ TEST_F(FailedBatchTest, NothingIsWrittenThatWasDecidedOnItLater) {
   // Writes are accepted again, but not those that know a value that was never written.
   std::optional<absl::Status> refused;
   const auto note = [&](const absl::StatusOr<ChangeSequence>& sequence) { refused = sequence.status(); };
-  EXPECT_FALSE(database_->Commit(PutUnit("late"), note, {epoch}).has_value());
+  EXPECT_FALSE(database_->commits().Commit(PutUnit("late"), note, {epoch}).has_value());
   ASSERT_TRUE(refused.has_value());
   EXPECT_EQ(GetApiError(*refused)->type, ApiErrorType::kServiceUnavailable);
   refused.reset();
-  database_->WhenDurable(*epoch, /*held_bytes=*/0, note);
+  database_->commits().WhenDurable(*epoch, /*held_bytes=*/0, note);
   ASSERT_TRUE(refused.has_value());
   EXPECT_EQ(GetApiError(*refused)->type, ApiErrorType::kServiceUnavailable);
   absl::Notification done;
@@ -93,7 +94,7 @@ TEST_F(FailedBatchTest, NothingIsWrittenThatWasDecidedOnItLater) {
                      EXPECT_TRUE(sequence.ok()) << sequence.status();
                      done.Notify();
                    }});
-  const auto queued = database_->CommitEach(std::move(mixed));
+  const auto queued = database_->commits().CommitEach(std::move(mixed));
   EXPECT_FALSE(queued[0].has_value());
   ASSERT_TRUE(queued[1].has_value());
   EXPECT_GT(*queued[1], *epoch);
@@ -176,7 +177,7 @@ TEST_F(FailedSequencesTest, ATableThatIsNotMadeTakesNone) {
   model::TableDescriptor table = PlainTable("streamed");
   table.settings.stream_enabled = true;
   table.settings.stream_view_type = "NEW_IMAGE";
-  EXPECT_FALSE(database_->CreateTable(table).ok());
+  EXPECT_FALSE(database_->tables().Create(table).ok());
   EXPECT_EQ(Watermark(), before) << "a start would hand it out again";
   EXPECT_EQ(LastTaken(), before);
   resume_test::no_room_to_sync = false;

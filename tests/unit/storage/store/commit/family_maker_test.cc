@@ -39,7 +39,7 @@ class FamilyMakerTest : public testing::Test {
     unit.AddStats(keyspace, {1, 1});
     return unit;
   }
-  size_t families() const { return database_->column_family_count(); }
+  size_t families() const { return database_->stats().column_families; }
 
   const test::TempDir dir_;
   const DatabaseOptions options_ = TestOptions(dir_.path("data"));
@@ -55,9 +55,9 @@ TEST_F(FamilyMakerTest, ATableThatWasNeverWrittenIsEmpty) {
   EXPECT_THAT(KeysOf(*database_, t.data), IsEmpty());
   EXPECT_THAT(KeysOf(*database_, t.local_indexes[0].keyspace), IsEmpty());
   uint64_t counter = 7;
-  EXPECT_EQ(*database_->GetCounter(t.collections, "k", ReadMode::kMemoryOnly, &counter), GetResult::kFound);
+  EXPECT_EQ(*database_->rows().GetCounter(t.collections, "k", ReadMode::kMemoryOnly, &counter), GetResult::kFound);
   EXPECT_EQ(counter, 0u);
-  const std::unique_ptr<KeyspaceSnapshot> kept = database_->TakeSnapshot(t.data);
+  const std::unique_ptr<KeyspaceSnapshot> kept = database_->rows().TakeSnapshot(t.data);
   ASSERT_TRUE(CommitAndWait(database_.get(), Put(t.data, "k")).ok());
   // Rows of a family that was made later are not in the snapshot.
   size_t rows = 0;
@@ -91,9 +91,9 @@ TEST_F(FamilyMakerTest, WorkersMakeTheFamiliesOfGlobalIndexes) {
   Create(IndexedTable("t"));
   const size_t before = families();
   const Index& index = table("t").global_indexes[0];
-  ASSERT_TRUE(database_
-                  ->CommitConsumed(Put(index.keyspace, "k"), table("t").descriptor.id,
-                                   {{index.descriptor.id, ChangeSequence(1)}})
+  ASSERT_TRUE(database_->change_log()
+                  .CommitConsumed(Put(index.keyspace, "k"), table("t").descriptor.id,
+                                  {{index.descriptor.id, ChangeSequence(1)}})
                   .ok());
   EXPECT_EQ(families(), before + 1);
   EXPECT_THAT(KeysOf(*database_, index.keyspace), ElementsAre("k"));
@@ -124,7 +124,7 @@ TEST_F(FamilyMakerTest, FirstWritesOfManyThreadsToManyTablesAllArrive) {
                             answers.DecrementCount();
                           }});
         }
-        database_->CommitEach(std::move(each));
+        database_->commits().CommitEach(std::move(each));
         answers.Wait();
       }
     });
@@ -151,8 +151,8 @@ TEST_F(FamilyMakerTest, WritesToAFamilyKeepTheirOrder) {
       EXPECT_TRUE(answer.ok());
       answers.DecrementCount();
     };
-    database_->Commit(std::move(first), done);
-    database_->Commit(Put(t.data, "k", "second"), done);
+    database_->commits().Commit(std::move(first), done);
+    database_->commits().Commit(Put(t.data, "k", "second"), done);
     answers.Wait();
     EXPECT_EQ(ValueOf(*database_, t.data, "k"), "second");
   }
@@ -163,8 +163,9 @@ TEST_F(FamilyMakerTest, ClosingTheDatabaseCompletesFirstWrites) {
   for (int i = 0; i < kTables; ++i) Create(PlainTable("t" + std::to_string(i)));
   std::atomic<int> written = 0;
   for (int i = 0; i < kTables; ++i) {
-    database_->Commit(Put(table("t" + std::to_string(i)).data, "k"),
-                      [&written](const absl::StatusOr<ChangeSequence>& answer) { written += answer.ok() ? 1 : 0; });
+    database_->commits().Commit(
+        Put(table("t" + std::to_string(i)).data, "k"),
+        [&written](const absl::StatusOr<ChangeSequence>& answer) { written += answer.ok() ? 1 : 0; });
   }
   Open();
   EXPECT_EQ(written, kTables);

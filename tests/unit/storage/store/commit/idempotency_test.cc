@@ -56,9 +56,9 @@ class TokenSweepTest : public testing::Test {
   void Add(std::string_view token, int64_t expires_ms,
            std::string fingerprint = std::string(TokenRecord::kFingerprintBytes, 'f')) {
     WriteUnit unit(nullptr);
-    database_->AddToken(token, {expires_ms, std::move(fingerprint)}, &unit);
+    database_->tokens().AddTo(token, {expires_ms, std::move(fingerprint)}, &unit);
     absl::Notification done;
-    database_->Commit(std::move(unit), [&done](const absl::StatusOr<ChangeSequence>& sequence) {
+    database_->commits().Commit(std::move(unit), [&done](const absl::StatusOr<ChangeSequence>& sequence) {
       EXPECT_TRUE(sequence.ok()) << sequence.status();
       done.Notify();
     });
@@ -66,7 +66,7 @@ class TokenSweepTest : public testing::Test {
   }
   absl::StatusOr<GetResult> Find(std::string_view token) {
     TokenRecord record;
-    return database_->FindToken(token, ReadMode::kMayBlock, &record);
+    return database_->tokens().Find(token, ReadMode::kMayBlock, &record);
   }
   bool Has(std::string_view token) {
     const auto got = Find(token);
@@ -74,8 +74,8 @@ class TokenSweepTest : public testing::Test {
     return got.ok() && *got == GetResult::kFound;
   }
   TokenSweep Sweep(int64_t now_ms, size_t max = 100, std::string_view in_use = "") {
-    auto sweep = database_->SweepExpiredTokens(now_ms, resume_, max,
-                                               [in_use](std::string_view token) { return token != in_use; });
+    auto sweep = database_->tokens().SweepExpired(now_ms, resume_, max,
+                                                  [in_use](std::string_view token) { return token != in_use; });
     EXPECT_TRUE(sweep.ok()) << sweep.status();
     if (sweep.ok()) resume_ = sweep->resume;
     return sweep.value_or(TokenSweep());
@@ -95,11 +95,11 @@ TEST_F(TokenSweepTest, TakesWhatHasExpired) {
   EXPECT_FALSE(Has("a"));
   EXPECT_FALSE(Has("b"));
   EXPECT_TRUE(Has("c"));
-  EXPECT_EQ(*database_->LastTokenExpiry(), 30);
+  EXPECT_EQ(*database_->tokens().LastExpiry(), 30);
   EXPECT_EQ(Sweep(20).removed, 0u);
   EXPECT_EQ(Sweep(1000).removed, 1u);
   EXPECT_FALSE(Has("c"));
-  EXPECT_EQ(*database_->LastTokenExpiry(), 0);
+  EXPECT_EQ(*database_->tokens().LastExpiry(), 0);
 }
 
 TEST_F(TokenSweepTest, GoesOnWhereItHasStopped) {

@@ -60,7 +60,7 @@ class ItemCollectionLimitTest : public testing::Test {
   }
   uint64_t Size(std::string_view collection) const {
     uint64_t size = 0;
-    const auto got = database_->GetCounter(table().collections, collection, ReadMode::kMayBlock, &size);
+    const auto got = database_->rows().GetCounter(table().collections, collection, ReadMode::kMayBlock, &size);
     EXPECT_EQ(*got, GetResult::kFound);
     return size;
   }
@@ -163,20 +163,21 @@ TEST_F(ItemCollectionLimitTest, ARefusedUnitFailsAloneInItsBatch) {
   absl::BlockingCounter left(1 + std::size(kSteps));
   std::vector<std::string> outcomes(std::size(kSteps));
   std::vector<uint64_t> sequences;
-  database_->Commit(Unit("0", "s", 1), [&](const absl::StatusOr<ChangeSequence>&) { left.DecrementCount(); });
+  database_->commits().Commit(Unit("0", "s", 1), [&](const absl::StatusOr<ChangeSequence>&) { left.DecrementCount(); });
   consumer.holding.WaitForNotification();
-  const uint64_t batches = database_->committer_counters().batches;
+  const uint64_t batches = database_->commits().counters().batches;
   for (size_t i = 0; i < std::size(kSteps); ++i) {
     const Step& step = kSteps[i];
-    database_->Commit(Unit(step.row, step.collection, step.delta), [&, i](absl::StatusOr<ChangeSequence> answer) {
-      outcomes[i] = Outcome(answer);
-      if (answer.ok()) sequences.push_back(answer->value());
-      left.DecrementCount();
-    });
+    database_->commits().Commit(Unit(step.row, step.collection, step.delta),
+                                [&, i](absl::StatusOr<ChangeSequence> answer) {
+                                  outcomes[i] = Outcome(answer);
+                                  if (answer.ok()) sequences.push_back(answer->value());
+                                  left.DecrementCount();
+                                });
   }
   consumer.go_on.Notify();
   left.Wait();
-  EXPECT_EQ(database_->committer_counters().batches, batches + 1);
+  EXPECT_EQ(database_->commits().counters().batches, batches + 1);
   for (size_t i = 0; i < std::size(kSteps); ++i) {
     EXPECT_EQ(outcomes[i], kSteps[i].written ? "written" : kRefused) << kSteps[i].row;
   }
@@ -199,17 +200,17 @@ TEST_F(ItemCollectionLimitTest, ADamagedCounterFailsItsOwnCommitOnly) {
     outcomes += answer.ok() ? "w" : absl::IsDataLoss(answer.status()) ? "d" : "?";
     left.DecrementCount();
   };
-  database_->Commit(Unit("0", "s", 1), note);
+  database_->commits().Commit(Unit("0", "s", 1), note);
   consumer.holding.WaitForNotification();
-  database_->Commit(Unit("a", "p", 1), note);
-  database_->Commit(Unit("b", "bad", 1), note);
-  database_->Commit(Unit("c", "p", 1), note);
+  database_->commits().Commit(Unit("a", "p", 1), note);
+  database_->commits().Commit(Unit("b", "bad", 1), note);
+  database_->commits().Commit(Unit("c", "p", 1), note);
   consumer.go_on.Notify();
   left.Wait();
   EXPECT_EQ(outcomes, "wwdw");
   EXPECT_EQ(Rows(), "0ac");
   uint64_t size = 0;
-  EXPECT_EQ(database_->GetCounter(table().collections, "bad", ReadMode::kMayBlock, &size).status().code(),
+  EXPECT_EQ(database_->rows().GetCounter(table().collections, "bad", ReadMode::kMayBlock, &size).status().code(),
             absl::StatusCode::kDataLoss);
   database_->change_log().SetConsumer(nullptr);
 }
@@ -226,11 +227,11 @@ TEST_F(ItemCollectionLimitTest, IsExactUnderConcurrency) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kUnits; ++i) {
         // 142 of the 1,600 units of 7 bytes fit.
-        database_->Commit(Unit("k" + std::to_string(t * kUnits + i), "p", 7),
-                          [&](const absl::StatusOr<ChangeSequence>& answer) {
-                            (Outcome(answer) == "written" ? written : refused) += 1;
-                            left.DecrementCount();
-                          });
+        database_->commits().Commit(Unit("k" + std::to_string(t * kUnits + i), "p", 7),
+                                    [&](const absl::StatusOr<ChangeSequence>& answer) {
+                                      (Outcome(answer) == "written" ? written : refused) += 1;
+                                      left.DecrementCount();
+                                    });
       }
     });
   }

@@ -186,15 +186,15 @@ TEST(NoWaitGet, ReadsBlocksFromThePageCacheAndLeavesTheDiskToOthers) {
 
   std::string value;
   open(&database);
-  EXPECT_EQ(*database->Get(keyspace, "key", ReadMode::kMemoryOnly, &value), GetResult::kWouldBlock);
-  EXPECT_EQ(*database->Get(keyspace, "key", ReadMode::kNoWait, &value), GetResult::kFound);
+  EXPECT_EQ(*database->rows().Get(keyspace, "key", ReadMode::kMemoryOnly, &value), GetResult::kWouldBlock);
+  EXPECT_EQ(*database->rows().Get(keyspace, "key", ReadMode::kNoWait, &value), GetResult::kFound);
   EXPECT_EQ(value, expected);
-  EXPECT_EQ(*database->Get(keyspace, "other", ReadMode::kNoWait, &value), GetResult::kMissing);
+  EXPECT_EQ(*database->rows().Get(keyspace, "other", ReadMode::kNoWait, &value), GetResult::kMissing);
   database.reset();
 
   options.no_wait_read_bytes_max = 0;
   open(&database);
-  EXPECT_EQ(*database->Get(keyspace, "key", ReadMode::kNoWait, &value), GetResult::kWouldBlock);
+  EXPECT_EQ(*database->rows().Get(keyspace, "key", ReadMode::kNoWait, &value), GetResult::kWouldBlock);
   database.reset();
 
   options.no_wait_read_bytes_max = DatabaseOptions().no_wait_read_bytes_max;
@@ -204,10 +204,10 @@ TEST(NoWaitGet, ReadsBlocksFromThePageCacheAndLeavesTheDiskToOthers) {
     database.reset();
     open(&database);
     if (!Drop(files[0])) GTEST_SKIP() << "the kernel keeps the file in memory";
-    would_block = *database->Get(keyspace, "key", ReadMode::kNoWait, &value) == GetResult::kWouldBlock;
+    would_block = *database->rows().Get(keyspace, "key", ReadMode::kNoWait, &value) == GetResult::kWouldBlock;
   }
   EXPECT_TRUE(would_block);
-  EXPECT_EQ(*database->Get(keyspace, "key", ReadMode::kMayBlock, &value), GetResult::kFound);
+  EXPECT_EQ(*database->rows().Get(keyspace, "key", ReadMode::kMayBlock, &value), GetResult::kFound);
   EXPECT_EQ(value, expected);
 }
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "rocksdb/perf_context.h"
-#include "storage/store/range_reader.h"
 #include "tests/support/rounds.h"
 #include "tests/unit/storage/store/store_test_util.h"
 
@@ -73,7 +72,7 @@ class MemtableSearchTest : public testing::Test {
       rows.emplace_back(key, value);
       return rows.size() < count ? RowVerdict::kContinue : RowVerdict::kStop;
     };
-    EXPECT_TRUE(database_->ReadRange(keyspace(), range, direction, visit).ok());
+    EXPECT_TRUE(database_->rows().ReadRange(keyspace(), range, direction, visit).ok());
     return rows;
   }
 

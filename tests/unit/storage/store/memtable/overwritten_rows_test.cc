@@ -73,7 +73,7 @@ class OverwrittenRowsTest : public testing::TestWithParam<Keys> {
     std::vector<std::string> values;
     const auto goes_on = [] { return true; };
     SkipLimit limit{.skipped_max = skipped_max, .goes_on = goes_on, .passed = {}};
-    const absl::StatusOr<RangeEnd> end = database_->ReadRange(
+    const absl::StatusOr<RangeEnd> end = database_->rows().ReadRange(
         rows(), {}, direction,
         [&values](std::string_view, std::string_view value) {
           values.emplace_back(value);
@@ -124,11 +124,11 @@ TEST_P(OverwrittenRowsTest, ReadsSeeTheNewestVersionAfterEachWrite) {
 
 TEST_P(OverwrittenRowsTest, AreKeptForTheSnapshotsThatShowThem) {
   WriteGenerations(0, 3);
-  const std::unique_ptr<KeyspaceSnapshot> first = database_->TakeSnapshot(rows());
+  const std::unique_ptr<KeyspaceSnapshot> first = database_->rows().TakeSnapshot(rows());
   WriteGenerations(3, 6);
-  const std::unique_ptr<KeyspaceSnapshot> second = database_->TakeSnapshot(rows());
+  const std::unique_ptr<KeyspaceSnapshot> second = database_->rows().TakeSnapshot(rows());
   DeleteAll();
-  const std::unique_ptr<KeyspaceSnapshot> empty = database_->TakeSnapshot(rows());
+  const std::unique_ptr<KeyspaceSnapshot> empty = database_->rows().TakeSnapshot(rows());
   WriteGenerations(6, 40);
   EXPECT_EQ(ReadSnapshot(*first), All("2"));
   EXPECT_EQ(ReadSnapshot(*second), All("5"));
@@ -140,7 +140,7 @@ TEST_P(OverwrittenRowsTest, AreKeptForTheSnapshotsThatShowThem) {
 // As an export does, which takes minutes.
 TEST_P(OverwrittenRowsTest, AreDroppedWhileASnapshotIsRead) {
   WriteAll("first");
-  const std::unique_ptr<KeyspaceSnapshot> snapshot = database_->TakeSnapshot(rows());
+  const std::unique_ptr<KeyspaceSnapshot> snapshot = database_->rows().TakeSnapshot(rows());
   int visited = 0;
   const absl::StatusOr<RangeEnd> end = snapshot->ReadRange({}, [&](std::string_view, std::string_view value) {
     EXPECT_EQ(value, "first");
@@ -158,7 +158,7 @@ TEST_P(OverwrittenRowsTest, AreDroppedAfterTheirSnapshots) {
   WriteGenerations(0, 3);
   std::vector<std::unique_ptr<KeyspaceSnapshot>> snapshots;
   for (int i = 0; i < 10; ++i) {
-    snapshots.push_back(database_->TakeSnapshot(rows()));
+    snapshots.push_back(database_->rows().TakeSnapshot(rows()));
     WriteAll("later");
   }
   snapshots.clear();
@@ -168,12 +168,12 @@ TEST_P(OverwrittenRowsTest, AreDroppedAfterTheirSnapshots) {
 
 TEST_P(OverwrittenRowsTest, AreDroppedLittleByLittleAfterALongRead) {
   WriteAll("first");
-  ASSERT_TRUE(database_
-                  ->ReadRange(rows(), {}, Direction::kForward,
-                              [&](std::string_view, std::string_view) {
-                                WriteGenerations(0, 20);
-                                return RowVerdict::kStop;
-                              })
+  ASSERT_TRUE(database_->rows()
+                  .ReadRange(rows(), {}, Direction::kForward,
+                             [&](std::string_view, std::string_view) {
+                               WriteGenerations(0, 20);
+                               return RowVerdict::kStop;
+                             })
                   .ok());
   WriteUnit unit(snapshot_);
   for (int i = 0; i < 20; ++i) unit.Put(rows(), Name(0), "19");
@@ -190,7 +190,7 @@ TEST_P(OverwrittenRowsTest, AreNoDetourForReadsOfOtherRows) {
   WriteAll("first");
   uint64_t compared = 0;
   const absl::StatusOr<RangeEnd> end =
-      database_->ReadRange(rows(), {}, Direction::kForward, [&](std::string_view, std::string_view) {
+      database_->rows().ReadRange(rows(), {}, Direction::kForward, [&](std::string_view, std::string_view) {
         for (int write = 0; write < 40; ++write) {
           WriteUnit unit(snapshot_);
           for (int i = 0; i < 100; ++i) unit.Put(rows(), Name(100), std::to_string(write));
@@ -224,7 +224,7 @@ TEST_P(OverwrittenRowsTest, AreKeptForReadsInProgress) {
     std::vector<std::string> values;
     int visited = 0;
     const absl::StatusOr<RangeEnd> end =
-        database_->ReadRange(rows(), {}, direction, [&](std::string_view, std::string_view value) {
+        database_->rows().ReadRange(rows(), {}, direction, [&](std::string_view, std::string_view value) {
           values.emplace_back(value);
           if (++visited % 50 == 1) WriteGenerations(visited, visited + 3);
           return RowVerdict::kContinue;
@@ -243,7 +243,7 @@ TEST_P(OverwrittenRowsTest, AreKeptForACrowdOfReads) {
     if (++depth == 80) return WriteGenerations(0, 4);
     std::vector<std::string> values;
     const absl::StatusOr<RangeEnd> end =
-        database_->ReadRange(rows(), {}, Direction::kForward, [&](std::string_view, std::string_view value) {
+        database_->rows().ReadRange(rows(), {}, Direction::kForward, [&](std::string_view, std::string_view value) {
           values.emplace_back(value);
           if (values.size() == 1) read();
           return RowVerdict::kContinue;
@@ -344,7 +344,7 @@ TEST_P(OverwrittenRowsTest, ConcurrentReadsSeeOneGenerationOfAllRows) {
   for (int generation = 1; generation < kGenerations; ++generation) {
     WriteAll(std::to_string(generation));
     if (generation % 40 == 0) {
-      const std::unique_ptr<KeyspaceSnapshot> snapshot = database_->TakeSnapshot(rows());
+      const std::unique_ptr<KeyspaceSnapshot> snapshot = database_->rows().TakeSnapshot(rows());
       WriteGenerations(generation, generation + 2);
       if (ReadSnapshot(*snapshot) != All(std::to_string(generation))) ++torn;
     }

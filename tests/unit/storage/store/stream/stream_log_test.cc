@@ -36,7 +36,7 @@ class StreamLogTest : public testing::Test {
   }
   void Create(const model::TableDescriptor& descriptor) { snapshot_ = CreateActive(database_.get(), descriptor); }
   void SetStream(const std::string& name, bool enabled) {
-    const auto changed = database_->UpdateTable(name, [&](model::TableDescriptor* table) {
+    const auto changed = database_->tables().Update(name, [&](model::TableDescriptor* table) {
       table->settings.stream_enabled = enabled;
       table->settings.stream_view_type = enabled ? "KEYS_ONLY" : "";
       table->settings.latest_stream_label =
@@ -158,7 +158,7 @@ TEST_F(StreamLogTest, TheStreamOfADeletedTableStays) {
   Create(StreamTable("t"));
   ASSERT_TRUE(Write("t", "a").ok());
   const model::StreamDescriptor before = Only("t");
-  ASSERT_TRUE(database_->DeleteTable("t").ok());
+  ASSERT_TRUE(database_->tables().Delete("t").ok());
   snapshot_.reset();
   ASSERT_TRUE(Eventually([&] { return database_->catalog()->Find("t") == nullptr; }));
   Open();

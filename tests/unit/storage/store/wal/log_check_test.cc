@@ -58,7 +58,7 @@ class LogCheckTest : public testing::TestWithParam<Durability> {
   void PutUnsynced(std::string_view key) {
     WriteUnit unit(database_->catalog());
     unit.Put(keyspace(), key, std::string(100, 'u'));
-    ASSERT_TRUE(database_->CommitConsumed(unit, TableId(1), {}).ok());
+    ASSERT_TRUE(database_->change_log().CommitConsumed(unit, TableId(1), {}).ok());
   }
   std::vector<std::string> Keys() { return KeysOf(*database_, keyspace()); }
   const Keyspace& keyspace() { return database_->catalog()->Find("t")->data; }
@@ -402,7 +402,7 @@ TEST_P(DamageTest, RowsWithoutATableAreNotDeleted) {
   }
   Recover("column family t99", "its rows, about 1 in");
   // Nothing is left of the table, and its ids and sequences are not used again.
-  const auto created = database_->CreateTable(PlainTable("next"));
+  const auto created = database_->tables().Create(PlainTable("next"));
   ASSERT_TRUE(created.ok()) << created.status();
   EXPECT_EQ(created->id.value(), 121u);
   Close();

@@ -1,4 +1,4 @@
-// Damaged tables and indexes: their names, and the errors of requests for them.
+#include "storage/store/damaged_tables.h"
 
 #include <algorithm>
 #include <memory>
@@ -7,13 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/catalog/catalog.h"
-#include "storage/store/damaged_families.h"
-#include "storage/store/database.h"
+#include "storage/store/commit/write_unit.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 
@@ -62,33 +60,31 @@ std::string NameOf(const DamagedPart& part) {
   return Cat("column family ", part.damage.family);
 }
 
-std::vector<DamagedPart> Database::damages() const {
-  if (!rocks()->damages()->any()) return {};
-  const std::shared_ptr<const CatalogSnapshot> tables = catalog();
+std::vector<DamagedPart> DamagedTables::All() const {
+  if (!families_.any()) return {};
+  const std::shared_ptr<const CatalogSnapshot> tables = catalog_.snapshot();
   std::vector<DamagedPart> parts;
-  for (FamilyDamage& damage : rocks()->damages()->All()) parts.push_back(PartOf(*tables, std::move(damage)));
+  for (FamilyDamage& damage : families_.All()) parts.push_back(PartOf(*tables, std::move(damage)));
   return parts;
 }
 
-absl::Status Database::CheckWhole(const Table& table) const {
-  const DamagedFamilies& damages = *rocks()->damages();
-  if (!damages.any()) return absl::OkStatus();
+absl::Status DamagedTables::CheckWhole(const Table& table) const {
+  if (!families_.any()) return absl::OkStatus();
   for (const std::string& family : {DataFamilyName(table.descriptor.id), CollectionFamilyName(table.descriptor.id)}) {
-    std::optional<FamilyDamage> damage = damages.Find(family);
+    std::optional<FamilyDamage> damage = families_.Find(family);
     if (damage.has_value()) return ErrorOf({table.descriptor.name, "", *std::move(damage)});
   }
   return absl::OkStatus();
 }
 
-absl::Status Database::CheckReadable(const Keyspace& keyspace) const {
-  const DamagedFamilies& damages = *rocks()->damages();
-  if (!damages.any() || !keyspace.family->is_of_table()) return absl::OkStatus();
-  std::optional<FamilyDamage> damage = damages.Find(keyspace.family->name());
-  return damage.has_value() ? ErrorOf(PartOf(*catalog(), *std::move(damage))) : absl::OkStatus();
+absl::Status DamagedTables::CheckReadable(const Keyspace& keyspace) const {
+  if (!families_.any() || !keyspace.family->is_of_table()) return absl::OkStatus();
+  std::optional<FamilyDamage> damage = families_.Find(keyspace.family->name());
+  return damage.has_value() ? ErrorOf(PartOf(*catalog_.snapshot(), *std::move(damage))) : absl::OkStatus();
 }
 
-absl::Status Database::CheckWritable(const WriteUnit& unit) const {
-  if (!rocks()->damages()->any()) return absl::OkStatus();
+absl::Status DamagedTables::CheckWritable(const WriteUnit& unit) const {
+  if (!families_.any()) return absl::OkStatus();
   for (const WriteUnit::Op& op : unit.ops()) {
     if (op.family->is_of_table() && BelongsToRows(op.family->name())) {
       ARM_RETURN_IF_ERROR(CheckReadable(Keyspace{op.family}));
