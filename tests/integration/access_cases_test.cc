@@ -16,6 +16,7 @@
 #include "armature/client/wait.h"
 #include "daemon/json/json_api.h"
 #include "engine/operations.h"
+#include "grpcpp/support/status_code_enum.h"
 #include "storage/base/strings.h"
 #include "tests/support/daemon_test.h"
 #include "tests/support/operation_client.h"
