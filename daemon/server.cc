@@ -88,6 +88,7 @@ RpcLimits CallLimits() {
     return ToRpcStatus(ThrottlingError("A connection may have 100 calls at once", kRetryAfterMs));
   };
   limits.no_memory = [] { return ToRpcStatus(NoMemoryForAnswerError()); };
+  limits.stalled = [] { return ToRpcStatus(ServiceUnavailableError("The request did not arrive in time")); };
   return limits;
 }
 

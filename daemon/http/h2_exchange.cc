@@ -124,6 +124,8 @@ void H2Exchange::OnEnd() {
 
 void H2Exchange::OnShed() { RefuseWith(503); }
 
+void H2Exchange::OnStalled() { RefuseWith(408); }
+
 void H2Exchange::Handle(bool is_late) {
   if (stream_ == nullptr || is_answered_) return;
   request_.is_late = is_late;

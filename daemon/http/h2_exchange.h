@@ -33,6 +33,7 @@ class H2Exchange final : public StreamHandler, public LoopGuest, public std::ena
   void OnData(std::string_view bytes) override;
   void OnEnd() override;
   void OnShed() override;
+  void OnStalled() override;
   void OnClosed() override { stream_ = nullptr; }
   void OnPosted() override;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <string>
 #include <utility>
 
 namespace armature::daemon {
@@ -14,9 +15,8 @@ namespace {
 constexpr size_t kFrameHeadBytes = 9;
 // Data frames of fewer bytes count as frames without use. No message of gRPC with a key in it is shorter.
 constexpr size_t kTinyDataBytes = 16;
-// Frames that a request, and a message in either direction, may bring with them: data, window updates, a reset.
+// Frames that a request may bring with it: data, window updates, a reset.
 constexpr double kTokensOfRequest = 8;
-constexpr double kTokensOfMessage = 2;
 constexpr double kResetsOfRequest = 1;
 // Window updates that a data frame of an answer, and its bytes, may bring with them. Some clients send two for each 4
 // KB that they read, those with small windows more, and all of a large answer may be on its way before the first one
@@ -34,9 +34,6 @@ constexpr int32_t kConnectionWindow = 1 << 30;
 constexpr size_t kContinuationsMax = 8;
 constexpr size_t kSettingsMax = 32;
 constexpr size_t kAnswersToPingsMax = 1000;
-// A probe that shows no need of a wider window is repeated after a longer and longer time.
-constexpr int64_t kProbePauseMinNs = 100'000'000;
-constexpr int64_t kProbePauseMaxNs = 10'000'000'000;
 // Texts of our pings.
 constexpr uint8_t kProbePing[8] = {'p', 'r', 'o', 'b', 'e', 0, 0, 0};
 constexpr uint8_t kLifePing[8] = {'a', 'l', 'i', 'v', 'e', 0, 0, 0};
@@ -91,7 +88,7 @@ struct H2Session::Callbacks {
     if (frame->type == NGHTTP2_WINDOW_UPDATE && session->updates_ >= 1) {
       session->updates_ -= 1;
     } else if (frame->type != NGHTTP2_DATA || frame->length < kTinyDataBytes) {
-      session->Charge(1);
+      session->Charge();
     }
     return 0;
   }
@@ -101,12 +98,12 @@ struct H2Session::Callbacks {
     session->heading_ = nullptr;
     session->trailer_bytes_ = 0;
     if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
-    if (session->has_said_goodbye_) {
-      // The client will be told that this stream has not begun, and may repeat the request elsewhere.
+    if (session->has_said_goodbye_ || session->streams_.size() >= session->limits_->streams_max) {
+      // The client is told that this stream has not begun, and may repeat the request.
       nghttp2_submit_rst_stream(library, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_REFUSED_STREAM);
       return 0;
     }
-    session->Charge(-kTokensOfRequest);
+    session->Earn(kTokensOfRequest);
     // Streams take turns. By default the library sends all of an answer before anything of the next.
     const nghttp2_extpri in_turn = {.urgency = NGHTTP2_EXTPRI_DEFAULT_URGENCY, .inc = 1};
     nghttp2_session_change_extpri_stream_priority(library, frame->hd.stream_id, &in_turn, /*ignore_client_signal=*/1);
@@ -148,7 +145,7 @@ struct H2Session::Callbacks {
       case NGHTTP2_PING:
         if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) return 0;
         session->awaits_ping_ = false;
-        if (Says(*frame, kProbePing)) session->OnProbed();
+        if (Says(*frame, kProbePing)) session->meter_.End(session->host_->NowNs());
         // An answer to an earlier ping does not say that the client knows of the drain.
         if (session->is_draining_ && Says(*frame, kDrainPing)) session->EndDrain();
         return 0;
@@ -269,18 +266,33 @@ H2Session::H2Session(Host* host, H2Output* output, const H2Limits* limits)
     : host_(host),
       output_(output),
       limits_(limits),
-      frames_{limits->frames_burst, host->NowNs()},
-      resets_{static_cast<double>(limits->resets_burst), frames_.since_ns},
-      window_(limits->window_bytes) {
+      frames_(limits->frames, host->NowNs()),
+      resets_(limits->resets, host->NowNs()),
+      meter_(limits->window_bytes, limits->window_bytes_max) {
   nghttp2_option* const options = NewOptions();
   nghttp2_session_server_new2(&session_, Callbacks::Get(), this, options);
   nghttp2_option_del(options);
-  const nghttp2_settings_entry settings[] = {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits->streams_max},
-                                             {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits->window_bytes},
-                                             {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, limits->head_bytes_max},
+  SendSettings();
+  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
+}
+
+// The library ends the connection of a client that exceeds the number of streams once it has acknowledged it, also if
+// the streams were on their way before. So the library knows of a larger number than the client is told, and this
+// session refuses the streams between the two.
+void H2Session::SendSettings() {
+  const uint32_t streams_max = limits_->streams_max;
+  const nghttp2_settings_entry settings[] = {{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, streams_max * kStreamsPerBreak},
+                                             {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits_->window_bytes},
+                                             {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, limits_->head_bytes_max},
                                              {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, std::size(settings));
-  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
+  const uint8_t* bytes = nullptr;
+  const ssize_t size = nghttp2_session_mem_send(session_, &bytes);
+  std::string frame(ViewOf(bytes, static_cast<size_t>(std::max<ssize_t>(size, 0))));
+  // The value of the first entry, behind its two bytes of name.
+  constexpr size_t kValue = kFrameHeadBytes + 2;
+  for (size_t i = 0; i < sizeof(streams_max); ++i) frame[kValue + i] = static_cast<char>(streams_max >> (24 - 8 * i));
+  output_->Copy(frame);
 }
 
 H2Session::~H2Session() {
@@ -306,23 +318,15 @@ bool H2Session::Receive(std::string_view bytes) {
 }
 
 // Frames use up tokens, which come back with time, requests and answers. The clock is read only if there are none left.
-void H2Session::Charge(double tokens) {
-  const double left = frames_.left - tokens;
-  if (left >= 0 || is_broken_) {
-    frames_.left = std::min(left, limits_->frames_burst);
-  } else if (!frames_.Spend(tokens, limits_->frames_burst, limits_->frames_per_second, host_->NowNs())) {
-    Break(H2Break::kFrames);
-  }
+void H2Session::Charge() {
+  if (frames_.TakeFilled(1) || is_broken_ || frames_.Take(limits_->frames, host_->NowNs())) return;
+  Break(H2Break::kFrames);
 }
 
-void H2Session::EarnMessage() { Charge(-kTokensOfMessage); }
+void H2Session::Earn(double tokens) { frames_.Return(limits_->frames, tokens); }
 
 void H2Session::CountReset() {
-  if (resets_.Spend(1, static_cast<double>(limits_->resets_burst), static_cast<double>(limits_->resets_per_second),
-                    host_->NowNs())) {
-    return;
-  }
-  Break(H2Break::kFrames);
+  if (!resets_.Take(limits_->resets, host_->NowNs())) Break(H2Break::kFrames);
 }
 
 // `stream`: null if the library has refused it.
@@ -409,35 +413,18 @@ void H2Session::TakeData(H2Stream* stream, std::string_view bytes) {
 
 // ---- Windows
 
-// A stream whose client sends more than a window is held up by the round trip, perhaps: as many bytes as arrive within
-// one are on their way at once.
+// A stream whose client sends more than a window is held up by the round trip, perhaps.
 void H2Session::Probe(H2Stream* stream, size_t bytes) {
-  if (is_probing_ && stream->id_ == probed_id_) probed_bytes_ += bytes;
+  meter_.Count(stream->id_, bytes);
   if (!stream->is_long_ || stream->received_ < limits_->window_bytes) return;
-  if (window_ > stream->window_ && host_->MayWiden(window_ - stream->window_)) {
-    widened_bytes_ += window_ - stream->window_;
-    stream->widened_ += window_ - stream->window_;
-    stream->SetWindow(window_);
+  const size_t window = meter_.window();
+  if (window > stream->window_ && host_->MayWiden(window - stream->window_)) {
+    widened_bytes_ += window - stream->window_;
+    stream->widened_ += window - stream->window_;
+    stream->SetWindow(window);
   }
-  if (is_probing_ || window_ >= limits_->window_bytes_max) return;
-  const int64_t now_ns = host_->NowNs();
-  if (now_ns < next_probe_ns_) return;
-  is_probing_ = true;
-  probed_id_ = stream->id_;
-  probed_bytes_ = 0;
+  if (!meter_.Begin(stream->id_, [this] { return host_->NowNs(); })) return;
   nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, kProbePing);
-}
-
-void H2Session::OnProbed() {
-  if (!std::exchange(is_probing_, false)) return;
-  // The client learns of taken bytes when they are half a window: one that is held up sends between half and all of it.
-  if (probed_bytes_ * 5 / 2 > window_) {
-    window_ = std::min<size_t>(2 * std::max(probed_bytes_, window_), limits_->window_bytes_max);
-    probe_pause_ns_ = 0;
-    return;
-  }
-  probe_pause_ns_ = std::clamp(2 * probe_pause_ns_, kProbePauseMinNs, kProbePauseMaxNs);
-  next_probe_ns_ = host_->NowNs() + probe_pause_ns_;
 }
 
 // ---- Sending
@@ -485,7 +472,7 @@ void H2Session::MoveData(H2Stream* stream, std::string_view frame_head, size_t b
     uncounted_bytes_ -= message->uncounted_bytes();
     stream->unsent_.pop_front();
     stream->unsent_since_ns_ = stream->unsent_.empty() ? 0 : stream->unsent_.front()->since_ns;
-    Charge(-kTokensOfMessage);
+    Earn(kTokensOfMessage);
     stream->handler_->OnSent(message->weight);
   }
 }
@@ -553,7 +540,10 @@ int64_t H2Session::Sweep(int64_t now_ns) {
     if (stream->deadline_ns_ == 0 || now_ns < stream->deadline_ns_) continue;
     stream->deadline_ns_ = 0;
     host_->OnBroken(H2Break::kStalled);
-    stream->Reset(NGHTTP2_CANCEL);
+    // gRPC's protocol breaks off only what cannot be ended by an answer.
+    const bool owes_request = stream->has_opened_ && stream->unsent_bytes_ == 0 && !stream->has_end_;
+    if (owes_request) stream->handler_->OnStalled();
+    if (!owes_request || !stream->has_end_) stream->Reset(NGHTTP2_CANCEL);
   }
   return oldest_ns;
 }
@@ -575,7 +565,7 @@ void H2Session::CloseStream(H2Stream* stream) {
   streams_.pop_back();
   // A client with many requests may give up many.
   if (closed->has_end_ && closed->has_read_all_) {
-    resets_.left = std::min(static_cast<double>(limits_->resets_burst), resets_.left + kResetsOfRequest);
+    resets_.Return(limits_->resets, kResetsOfRequest);
   }
   unconsumed_bytes_ -= std::exchange(closed->unconsumed_, 0);
   head_bytes_ -= closed->head_bytes_;

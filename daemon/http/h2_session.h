@@ -15,13 +15,16 @@
 #include "daemon/http/h2_output.h"
 #include "daemon/http/h2_stream.h"
 #include "daemon/http/pace.h"
+#include "daemon/http/window_meter.h"
+#include "storage/base/token_bucket.h"
 
 struct nghttp2_session;
 
 namespace armature::daemon {
 
 struct H2Limits {
-  // Streams that a client may have open. RFC 9113 recommends no fewer.
+  // Streams that a client may have open. RFC 9113 recommends no fewer. Further ones are refused, since a client may
+  // begin them before it knows; kStreamsPerBreak times as many at once end the connection.
   uint32_t streams_max = 100;
   // The head of a request, as RFC 9113 counts it. The connection of a client that sends kHeadsPerBreak as much in one
   // head is broken off.
@@ -33,11 +36,9 @@ struct H2Limits {
   // Further frames are made only when the system has taken some of these bytes. A connection with more is not read.
   size_t output_bytes_max = 256 << 10;
   // Frames that are no request and no data: a client may send as many, and more with time and with its requests.
-  double frames_burst = 1000;
-  double frames_per_second = 100;
+  TokenBucket::Rate frames = {.burst = 1000, .per_second = 100};
   // Streams that a client breaks off, or has the session break off by errors.
-  uint64_t resets_burst = 1000;
-  uint64_t resets_per_second = 500;
+  TokenBucket::Rate resets = {.burst = 1000, .per_second = 500};
   Pace pace = {};
 };
 
@@ -49,6 +50,7 @@ inline constexpr size_t kH2Breaks = 5;
 class H2Session {
  public:
   static constexpr uint32_t kHeadsPerBreak = 4;
+  static constexpr uint32_t kStreamsPerBreak = 10;
 
   class Host {
    public:
@@ -93,7 +95,8 @@ class H2Session {
   // True if it has not given one since Ping.
   bool awaits_ping() const { return awaits_ping_; }
 
-  // Ends streams whose clients have stalled. Returns the oldest time since which an answer waits for its client; 0:
+  // Ends streams whose clients have stalled: a request that does not come is answered so by its handler, and an answer
+  // that is not taken is broken off. Returns the oldest time since which an answer waits for its client; 0:
   // none.
   int64_t Sweep(int64_t now_ns);
   // Ends the streams whose requests are not complete, since there is no memory for them.
@@ -112,12 +115,16 @@ class H2Session {
   friend class H2Stream;
   struct Callbacks;
 
+  // Frames that a message in either direction may bring with it.
+  static constexpr double kTokensOfMessage = 2;
+
+  void SendSettings();
   void OpenStream(H2Stream* stream);
   void AddHeader(H2Stream* stream, const HeaderText& name, const HeaderText& value);
   void TakeData(H2Stream* stream, std::string_view bytes);
   void CloseStream(H2Stream* stream);
-  void Charge(double tokens);
-  void EarnMessage();
+  void Charge();
+  void Earn(double tokens);
   void CountReset();
   void OnResetSent(const H2Stream* stream, uint32_t error);
   void CheckFrame(uint8_t type, int32_t id);
@@ -132,7 +139,6 @@ class H2Session {
   void Ask(const uint8_t (&text)[8]);
   void SetDeadline(H2Stream* stream, size_t transferred);
   void Probe(H2Stream* stream, size_t bytes);
-  void OnProbed();
 
   Host* const host_;
   H2Output* const output_;
@@ -147,9 +153,9 @@ class H2Session {
   bool has_said_goodbye_ = false;
   bool awaits_ping_ = false;
   bool is_closed_ = false;
-  Allowance frames_;
+  TokenBucket frames_;
   double updates_ = 0;  // window updates that use up no tokens
-  Allowance resets_;
+  TokenBucket resets_;
   int64_t unseen_bytes_ = 0;  // received, and of no frame that the library has shown
   // The last streams that the client has ended, in a ring.
   std::array<int32_t, 8> ended_ = {};
@@ -159,14 +165,7 @@ class H2Session {
   size_t unconsumed_bytes_ = 0;
   size_t uncounted_bytes_ = 0;
   size_t widened_bytes_ = 0;
-
-  // Measuring of round trips.
-  size_t window_;
-  bool is_probing_ = false;
-  int32_t probed_id_ = 0;  // the stream whose bytes count
-  size_t probed_bytes_ = 0;
-  int64_t next_probe_ns_ = 0;
-  int64_t probe_pause_ns_ = 0;
+  WindowMeter meter_;
 };
 
 }  // namespace armature::daemon

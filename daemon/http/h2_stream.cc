@@ -52,7 +52,7 @@ void H2Stream::SendContinue() {
   session_->host_->OnWork();
 }
 
-void H2Stream::CountMessage() { session_->EarnMessage(); }
+void H2Stream::CountMessage() { session_->Earn(H2Session::kTokensOfMessage); }
 
 void H2Stream::Reset(uint32_t error) {
   is_reset_ = true;

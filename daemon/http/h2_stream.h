@@ -94,6 +94,8 @@ class StreamHandler {
   virtual void OnEnd() = 0;
   // There is no memory for the rest of the request: the handler answers so, or breaks the stream off.
   virtual void OnShed() = 0;
+  // The rest of the request has not come in time: the handler answers so. Otherwise the stream is broken off.
+  virtual void OnStalled() {}
   // A message with this weight has left the stream for the connection's output.
   virtual void OnSent(uint32_t /*weight*/) {}
   // The stream has ended: both sides have sent everything, or one has broken it off. Called once, and last. The stream

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_HTTP_PACE_H_
 #define ARMATURE_DAEMON_HTTP_PACE_H_
 
-// How slow and how busy a client may be.
+// How slow a client may be.
 
 #include <algorithm>
 #include <cstddef>
@@ -20,19 +20,6 @@ struct Pace {
     if (deadline_ns == 0) return now_ns + stall_ns;
     const double earned_ns = static_cast<double>(bytes) / static_cast<double>(bytes_per_second_min) * 1e9;
     return std::min(now_ns + stall_ns, deadline_ns + static_cast<int64_t>(earned_ns));
-  }
-};
-
-// Tokens of a client, which come back with time.
-struct Allowance {
-  double left;
-  int64_t since_ns;  // when it was computed
-
-  // False if there is not so much left.
-  bool Spend(double amount, double burst, double per_second, int64_t now_ns) {
-    left = std::min(burst, left + static_cast<double>(now_ns - since_ns) * per_second / 1e9) - amount;
-    since_ns = now_ns;
-    return left >= 0;
   }
 };
 

@@ -93,25 +93,27 @@ void RpcCall::Begin(const OpenCall& open) {
 void RpcCall::Read(bool is_owed) {
   ++reads_;
   is_owed_ = is_owed;
-  if (!is_delivering_ && !is_paused_ && stream_ != nullptr && !has_ended_) Take({});
+  if (!is_delivering_ && !is_paused_ && stream_ != nullptr && !has_ended_) Take({}, /*has_turn=*/true);
 }
 
 void RpcCall::OnData(std::string_view bytes) {
   if (has_ended_) return stream_->Consume(bytes.size());
-  if (reads_ > 0 && !is_paused_) return Take(bytes);
+  if (reads_ > 0 && !is_paused_) return Take(bytes, /*has_turn=*/false);
   backlog_.append(bytes);
 }
 
-void RpcCall::Take(std::string_view bytes) {
+void RpcCall::Take(std::string_view bytes, bool has_turn) {
   is_delivering_ = true;
   std::string held = std::exchange(backlog_, {});
   if (!held.empty()) {
     held.append(bytes);
     bytes = std::string_view(held).substr(std::exchange(backlog_begin_, 0));
   }
-  for (int messages = 0; !has_ended_ && stream_ != nullptr && reads_ > 0; ++messages) {
-    // Thousands of small messages may be there at once. Each stream may go on by one.
-    if (messages > 0 && !bytes.empty() && !loop_->MayHandleMore()) {
+  // A call's first message has come in the turn of its connection, which has a bounded number of calls.
+  has_turn = has_turn || messages_ == 0;
+  while (!has_ended_ && stream_ != nullptr && reads_ > 0) {
+    // Thousands of small messages may be there at once, in one frame or in a frame each.
+    if (prefix_.empty() && !bytes.empty() && !std::exchange(has_turn, false) && !loop_->MayHandleMore()) {
       Pause();
       break;
     }
@@ -144,7 +146,7 @@ void RpcCall::Pause() {
   is_paused_ = true;
   Post([self = shared_from_this()] {
     self->is_paused_ = false;
-    self->Take({});
+    self->Take({}, /*has_turn=*/true);
   });
 }
 
@@ -372,10 +374,16 @@ void RpcCall::ClearTimer() {
 
 void RpcCall::OnTimer() {
   timer_.reset();
+  BreakOff({.code = RpcCode::kDeadlineExceeded, .message = "Deadline Exceeded"});
+}
+
+void RpcCall::OnStalled() { BreakOff(limits_->stalled()); }
+
+void RpcCall::BreakOff(const RpcStatus& status) {
   if (has_ended_) return;
   is_cancelled_ = true;
   // First: the handler may finish the call when it is told.
-  End({.code = RpcCode::kDeadlineExceeded, .message = "Deadline Exceeded"});
+  End(status);
   if (handler_ != nullptr) handler_->OnCancel();
 }
 

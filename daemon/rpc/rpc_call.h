@@ -47,8 +47,8 @@ class RpcHandler {
   // A message with this weight has left for the client's connection. Not within RpcCall::Write: the handler may send
   // the next message.
   virtual void OnSent(uint32_t /*weight*/) {}
-  // The client has gone, or the deadline has passed. Not after RpcCall::Finish. The handler ends what it runs, and may
-  // call Finish, which has no effect any more.
+  // The client has gone or stalled, or the deadline has passed. Not after RpcCall::Finish. The handler ends what it
+  // runs, and may call Finish, which has no effect any more.
   virtual void OnCancel() {}
   // The call has ended, and the handler is released. Called once, and last.
   virtual void OnDone() {}
@@ -70,7 +70,11 @@ struct RpcLimits {
   std::function<RpcStatus()> no_memory = [] {
     return RpcStatus{.code = RpcCode::kUnavailable, .message = "There is no memory for the request"};
   };
-  // Counts the latter. May be null; outlives the calls.
+  // How a call ends whose request has not come in time.
+  std::function<RpcStatus()> stalled = [] {
+    return RpcStatus{.code = RpcCode::kUnavailable, .message = "The request did not arrive in time"};
+  };
+  // Counts calls without memory. May be null; outlives the calls.
   std::atomic<uint64_t>* refused_memory = nullptr;
 };
 
@@ -134,6 +138,7 @@ class RpcCall final : public StreamHandler, public LoopGuest, public std::enable
   void OnData(std::string_view bytes) override;
   void OnEnd() override;
   void OnShed() override;
+  void OnStalled() override;
   void OnSent(uint32_t weight) override;
   void OnClosed() override;
   void OnPosted() override;
@@ -152,8 +157,9 @@ class RpcCall final : public StreamHandler, public LoopGuest, public std::enable
   void ReadHead(const H2Request& request);
   // Calls `open`, unless the head is malformed.
   void Begin(const OpenCall& open);
-  // Cuts messages out of `bytes`, as many as the handler is ready for. Keeps the rest.
-  void Take(std::string_view bytes);
+  // Cuts messages out of `bytes`, as many as the handler is ready for and the loop has time for. Keeps the rest.
+  // `has_turn`: one message more, at least.
+  void Take(std::string_view bytes, bool has_turn);
   void Pause();
   void KeepBacklog(std::string held, std::string_view rest);
   // False if the call has ended.
@@ -173,6 +179,8 @@ class RpcCall final : public StreamHandler, public LoopGuest, public std::enable
   void UpdateOwed();
   void ClearTimer();
   void Cancel();
+  // Ends the call for a reason that its handler does not know.
+  void BreakOff(const RpcStatus& status);
 
   const std::shared_ptr<IoLoop> loop_;
   const std::shared_ptr<const H2Peer> peer_;

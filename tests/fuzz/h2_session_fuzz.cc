@@ -35,10 +35,8 @@ constexpr daemon::H2Limits kLimits{.streams_max = 10,
                                    .window_bytes = 1000,
                                    .window_bytes_max = 10'000,
                                    .output_bytes_max = 20'000,
-                                   .frames_burst = 50,
-                                   .frames_per_second = 10,
-                                   .resets_burst = 5,
-                                   .resets_per_second = 1};
+                                   .frames = {.burst = 50, .per_second = 10},
+                                   .resets = {.burst = 5, .per_second = 1}};
 
 // The rest of an input. After its end: zeros.
 class Script {

@@ -84,7 +84,7 @@ TEST(H2Flood, FramesWithoutUse) {
 }
 
 TEST(H2Flood, ComeBackWithTime) {
-  H2Pair pair({.frames_burst = 100, .frames_per_second = 10});
+  H2Pair pair({.frames = {.burst = 100, .per_second = 10}});
   ASSERT_TRUE(pair.session.Receive(RawPreface()));
   const std::string ping = RawFrame(NGHTTP2_PING, 0, 0, "12345678");
   for (int i = 0; i < 1000; ++i) {
@@ -101,7 +101,7 @@ TEST(H2Flood, ComeBackWithTime) {
 }
 
 TEST(H2Flood, RapidResets) {
-  H2Pair pair({.resets_burst = 100, .resets_per_second = 10});
+  H2Pair pair({.resets = {.burst = 100, .per_second = 10}});
   pair.keeps_handlers = false;
   const Flooded flooded = Flood(
       &pair,
@@ -113,7 +113,7 @@ TEST(H2Flood, RapidResets) {
 
 // The client does not reset the streams itself, but has the daemon do so by errors.
 TEST(H2Flood, ResetsByErrors) {
-  H2Pair pair({.resets_burst = 100, .resets_per_second = 10});
+  H2Pair pair({.resets = {.burst = 100, .per_second = 10}});
   pair.keeps_handlers = false;
   const Flooded flooded = Flood(
       &pair,
@@ -126,7 +126,7 @@ TEST(H2Flood, ResetsByErrors) {
 }
 
 TEST(H2Flood, ResetsComeBackWithTime) {
-  H2Pair pair({.resets_burst = 10, .resets_per_second = 10});
+  H2Pair pair({.resets = {.burst = 10, .per_second = 10}});
   H2Client client;
   for (int i = 0; i < 1000; ++i) {
     const int32_t stream = client.Begin("/");
@@ -249,7 +249,7 @@ TEST(H2Flood, AWindowThatIsOpenedByteByByte) {
 
 // Answers to pings are made only as fast as the client reads them.
 TEST(H2Flood, AClientThatDoesNotRead) {
-  H2Pair pair({.output_bytes_max = 1000, .frames_burst = 1e9});
+  H2Pair pair({.output_bytes_max = 1000, .frames = {.burst = 1e9, .per_second = 100}});
   ASSERT_TRUE(pair.session.Receive(RawPreface()));
   const std::string ping = RawFrame(NGHTTP2_PING, 0, 0, "12345678");
   int pings = 0;

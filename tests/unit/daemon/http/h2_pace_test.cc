@@ -106,7 +106,34 @@ TEST(H2Drain, EndsWithoutAnAnswer) {
 
 // ---- Stalls
 
-TEST(H2Stall, AnOwedRequestIsReset) {
+// gRPC's protocol page: a server breaks off only what cannot be ended by a status.
+TEST(H2Stall, AnOwedRequestIsAnsweredByItsHandler) {
+  H2Pair pair({.pace = {.stall_ns = 20 * kSecondNs}});
+  H2Client client({.gives_windows = false});
+  pair.on_request = [&](RecordingHandler& handler) {
+    handler.stream->SetOwed(true);
+    handler.on_stalled = [](RecordingHandler& self) { self.Answer({}, {{"grpc-status", "14"}}); };
+    // An answer of which the client does not take the rest.
+    if (pair.requests == 2) {
+      handler.Head();
+      handler.stream->Send({.head = {}, .bytes = std::string(100'000, 'm')});
+    }
+  };
+  const int32_t owed = client.Begin("/");
+  const int32_t unread = client.Begin("/");
+  pair.Run(&client);
+  pair.now_ns += 20 * kSecondNs;
+  pair.session.Sweep(pair.now_ns);
+  pair.session.Sweep(pair.now_ns);
+  EXPECT_THAT(pair.broken, ElementsAre(H2Break::kStalled, H2Break::kStalled));
+  pair.Run(&client);
+  EXPECT_EQ(client.answer(owed).Find("grpc-status"), "14");
+  EXPECT_EQ(client.answer(owed).closed_with, NGHTTP2_NO_ERROR);
+  EXPECT_EQ(client.answer(unread).closed_with, NGHTTP2_CANCEL);
+  EXPECT_EQ(pair.session.streams(), 0);
+}
+
+TEST(H2Stall, AnOwedRequestWithoutAnAnswerIsReset) {
   H2Pair pair({.pace = {.stall_ns = 20 * kSecondNs}});
   H2Client client;
   pair.on_request = [&](RecordingHandler& handler) {

@@ -41,6 +41,9 @@ class RecordingHandler final : public StreamHandler {
     ++sheds;
     if (on_shed) on_shed(*this);
   }
+  void OnStalled() override {
+    if (on_stalled) on_stalled(*this);
+  }
   void OnSent(uint32_t weight) override {
     sent.push_back(weight);
     if (on_sent) on_sent(*this);
@@ -78,6 +81,7 @@ class RecordingHandler final : public StreamHandler {
   std::function<void(RecordingHandler&)> on_data;
   std::function<void(RecordingHandler&)> on_end;
   std::function<void(RecordingHandler&)> on_shed;
+  std::function<void(RecordingHandler&)> on_stalled;
   std::function<void(RecordingHandler&)> on_sent;
 };
 

@@ -561,28 +561,4 @@ TEST(H2Session, AnIdleClientThatSaysGoodbyeIsLetGo) {
   EXPECT_THAT(pair.broken, IsEmpty());
 }
 
-TEST(H2Session, MoreStreamsThanAllowedEndTheConnection) {
-  H2Pair pair({.streams_max = 10});
-  H2Client client;
-  pair.Run(&client);  // the client knows the limit
-  std::string bytes;
-  for (uint32_t i = 0; i < 11; ++i) bytes += RawRequest(2 * i + 1);
-  static_cast<void>(pair.session.Receive(bytes));
-  const std::string sent = pair.Sent();
-  EXPECT_EQ(pair.requests, 10);
-  EXPECT_EQ(SplitFrames(sent).back().type, NGHTTP2_GOAWAY);
-  EXPECT_THAT(pair.broken, ElementsAre(H2Break::kProtocol));
-}
-
-TEST(H2Session, StreamsBeyondALimitThatTheClientDoesNotKnowYetAreRefused) {
-  H2Pair pair({.streams_max = 10});
-  std::string bytes = RawPreface();
-  for (uint32_t i = 0; i < 15; ++i) bytes += RawRequest(2 * i + 1);
-  EXPECT_TRUE(pair.session.Receive(bytes));
-  const std::string sent = pair.Sent();
-  EXPECT_EQ(pair.requests, 10);
-  EXPECT_EQ(SplitFrames(sent).back().payload, BigEndian(NGHTTP2_REFUSED_STREAM, 4));
-  EXPECT_THAT(pair.broken, IsEmpty());
-}
-
 }  // namespace armature::daemon::h2_session_test

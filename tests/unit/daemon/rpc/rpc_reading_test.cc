@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -100,6 +101,41 @@ TEST(RpcReading, ManySmallMessagesAreHandledInTurns) {
   EXPECT_EQ(client.StatusOf(client.CallWith("/many", bytes)), "0");
   EXPECT_EQ(handled, kMessages);
   EXPECT_LE(handled_first, 65);
+}
+
+// Messages in a frame each, on several streams: other work of the loop comes between them, too.
+TEST(RpcReading, ManySmallFramesAreHandledInTurns) {
+  constexpr uint32_t kStreams = 10;
+  constexpr size_t kMessages = 2000;
+  RpcServer server;
+  size_t handled = 0;
+  size_t handled_first = 0;  // before other work
+  server.Add("/many", [&](TestCall& it) {
+    it.on_message = [&](InMessage) {
+      if (++handled == kStreams + 1) it.call->Post([&] { handled_first = handled; });
+      it.call->Read();
+    };
+    it.on_read_end = [&] { it.call->Finish(RpcStatus()); };
+    it.call->Read();
+  });
+  RpcClient client(server.Start());
+  std::vector<int32_t> streams;
+  for (uint32_t i = 0; i < kStreams; ++i) {
+    streams.push_back(client.Begin("/many"));
+    client->Send(streams.back(), Framed("the first one"));
+  }
+  ASSERT_TRUE(client.Await([&] { return server.size() == kStreams; }));
+  client.RoundTrip();
+  std::string frames;
+  for (size_t i = 0; i < kMessages; ++i) {
+    frames += RawFrame(NGHTTP2_DATA, 0, static_cast<uint32_t>(streams[i % kStreams]), Framed("one of many"));
+  }
+  client.SendRaw(frames);
+  for (const int32_t stream : streams) client->End(stream);
+  for (const int32_t stream : streams) EXPECT_EQ(client.StatusOf(stream), "0");
+  EXPECT_EQ(handled, kMessages + kStreams);
+  EXPECT_GT(handled_first, 0);
+  EXPECT_LE(handled_first, 2 * kStreams + 65);
 }
 
 TEST(RpcReading, ReadDoesNotRecurse) {
