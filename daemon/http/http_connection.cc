@@ -24,6 +24,9 @@ constexpr int kReadsPerTurn = 4;
 // call.
 constexpr size_t kCopiedBodyMax = 16 << 10;
 
+// Memory that OpenSSL holds for a connection while its handshake lasts: buffers of records and of a message.
+constexpr size_t kHandshakeBytes = 64 << 10;
+
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
@@ -163,13 +166,23 @@ bool HttpConnection::MayBeginTls() {
   // Methods of HTTP are in upper case, no record of TLS begins so. The handshake has an alert for all else.
   if (!absl::ascii_isupper(static_cast<uint8_t>(first))) {
     is_tls_ = true;
-    return true;
+    return MayHandshake();
   }
   transport_ = MakePlainTransport(socket());
   is_plain_at_tls_ = true;
   is_handshaking_ = false;
   ReadSome();
   return false;
+}
+
+bool HttpConnection::MayHandshake() {
+  const MemoryBudget& budget = *loop_->state().budget;
+  if (budget.IsFull() || budget.held_by(client_) + kHandshakeBytes > budget.client_bytes_max()) {
+    Close();
+    return false;
+  }
+  share_.Set(kHandshakeBytes);
+  return true;
 }
 
 void HttpConnection::BecomeH2(std::string_view first, std::string refusal) {
@@ -199,6 +212,7 @@ void HttpConnection::Handshake() {
   switch (result) {
     case Transport::Result::kDone:
       is_handshaking_ = false;
+      share_.Set(0);
       SetDeadline(Wait::kIdle, options().idle_timeout);
       return WaitFor(Transport::Result::kWaitReadable);
     case Transport::Result::kWaitReadable:

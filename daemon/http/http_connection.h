@@ -66,6 +66,8 @@ class HttpConnection final : public SocketConnection {
   // plain text: the answer needs it, and if unread bytes are left, the system resets the connection and the client does
   // not get the alert.
   bool MayBeginTls();
+  // Takes the memory of a handshake from the budget. False if there is none: the connection is closed.
+  bool MayHandshake();
   void RefuseSpeech(Speech speech, std::string_view bytes);
   // Handles the requests that are complete with `bytes`, and sends their answers.
   void Turn(std::string_view bytes);

@@ -17,6 +17,8 @@
 #include <string_view>
 
 #include "daemon/http/certificate_names.h"
+#include "daemon/http/hello_bound.h"
+#include "daemon/net/wrong_door.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
@@ -85,17 +87,34 @@ constexpr int kReadsPerCall = 64;
 // A client that sends so many records in a row without any data has nothing to say: more than a thousand.
 constexpr int kCallsWithoutDataMax = 32;
 
-// `*BIO_get_data(bio)`: how often OpenSSL may read before others have their turn. The rest waits in the socket.
+// The side of a connection from which OpenSSL reads.
+struct TlsInput {
+  SSL* ssl = nullptr;
+  int reads_left = kReadsPerCall;  // before others have their turn
+  bool is_handshaking = true;
+  bool is_refused = false;  // by `hello`
+  HelloBound hello = {};
+
+  // All hellos are plain; in TLS 1.2 other messages follow the only one, plain and encrypted in the same records.
+  bool Admits(std::string_view bytes) {
+    if (!is_handshaking || (hello.has_passed() && SSL_version(ssl) < TLS1_3_VERSION)) return true;
+    is_refused = is_refused || !hello.Admits(bytes);
+    return !is_refused;
+  }
+};
+
+// `BIO_get_data(bio)`: a TlsInput. The rest waits in the socket.
 int ReadFromSocket(BIO* bio, char* bytes, int size) {
   static const auto kRead = BIO_meth_get_read(BIO_s_socket());
-  int* const reads_left = static_cast<int*>(BIO_get_data(bio));
-  if (*reads_left > 0) {
-    --*reads_left;
-    return kRead(bio, bytes, size);
+  auto* const input = static_cast<TlsInput*>(BIO_get_data(bio));
+  if (input->reads_left == 0) {
+    BIO_clear_retry_flags(bio);
+    BIO_set_retry_read(bio);
+    return -1;
   }
-  BIO_clear_retry_flags(bio);
-  BIO_set_retry_read(bio);
-  return -1;
+  --input->reads_left;
+  const int got = kRead(bio, bytes, size);
+  return got <= 0 || input->Admits({bytes, static_cast<size_t>(got)}) ? got : -1;
 }
 
 // The method exists as long as the process.
@@ -118,21 +137,25 @@ int ClampToInt(size_t size) { return static_cast<int>(std::min<size_t>(size, std
 
 class TlsTransport final : public Transport {
  public:
-  TlsTransport(int socket, SSL* ssl) : socket_(socket), ssl_(ssl) {}
+  TlsTransport(int socket, SSL* ssl) : socket_(socket), ssl_(ssl) { input_.ssl = ssl; }
   ~TlsTransport() override { SSL_free(ssl_); }
   TlsTransport(const TlsTransport&) = delete;
   TlsTransport& operator=(const TlsTransport&) = delete;
 
   // `bio`: of SocketMethod.
   void Use(BIO* bio) {
-    BIO_set_data(bio, &reads_left_);
+    BIO_set_data(bio, &input_);
     SSL_set_bio(ssl_, bio, bio);
   }
 
   Result Handshake() override {
     ERR_clear_error();
-    reads_left_ = kReadsPerCall;
-    return Translate(SSL_accept(ssl_));
+    input_.reads_left = kReadsPerCall;
+    const Result result = Translate(SSL_accept(ssl_));
+    input_.is_handshaking = result == Result::kWaitReadable || result == Result::kWaitWritable;
+    // OpenSSL takes it for the end of the socket.
+    if (input_.is_refused) send(socket_, kTlsRefusal.data(), kTlsRefusal.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return result;
   }
 
   std::vector<std::string> PeerNames() const override {
@@ -144,12 +167,12 @@ class TlsTransport final : public Transport {
 
   Result Read(char* buffer, size_t size, size_t* bytes) override {
     ERR_clear_error();
-    reads_left_ = kReadsPerCall;
+    input_.reads_left = kReadsPerCall;
     const int got = SSL_read(ssl_, buffer, ClampToInt(size));
     if (got > 0) {
       *bytes = static_cast<size_t>(got);
       calls_without_data_ = 0;
-    } else if (reads_left_ == 0 && ++calls_without_data_ > kCallsWithoutDataMax) {
+    } else if ((input_.reads_left == 0 && ++calls_without_data_ > kCallsWithoutDataMax) || BeginsAnew()) {
       failed_ = true;
       return Result::kFailed;
     }
@@ -159,7 +182,7 @@ class TlsTransport final : public Transport {
   Result Write(std::span<const std::string_view> pieces, size_t* bytes) override {
     ERR_clear_error();
     // It also reads, if a part of a message of the handshake has arrived.
-    reads_left_ = kReadsPerCall;
+    input_.reads_left = kReadsPerCall;
     // Small pieces share a record.
     std::string_view first = pieces.front();
     std::array<char, kRecordBytes> record;
@@ -182,6 +205,10 @@ class TlsTransport final : public Transport {
   }
 
  private:
+  // True if a client with TLS 1.2 has begun another handshake, which is refused when its first message is there:
+  // OpenSSL holds memory for that, up to 131 KB, and only clients that mean harm send it in parts.
+  bool BeginsAnew() const { return SSL_version(ssl_) < TLS1_3_VERSION && SSL_in_init(ssl_) != 0; }
+
   Result Translate(int returned) {
     if (returned > 0) return Result::kDone;
     switch (SSL_get_error(ssl_, returned)) {
@@ -200,7 +227,7 @@ class TlsTransport final : public Transport {
 
   const int socket_;
   SSL* const ssl_;
-  int reads_left_ = kReadsPerCall;
+  TlsInput input_;
   int calls_without_data_ = 0;  // in a row, that were ended for others
   bool failed_ = false;
 };
@@ -230,6 +257,9 @@ absl::Status UnusableTls(std::string_view what) {
 OwnedTls<BIO> PemReader(const std::string& pem) {
   return OwnedTls<BIO>(BIO_new_mem_buf(pem.data(), ClampToInt(pem.size())));
 }
+
+// Bytes of a client's certificate with the intermediate ones.
+constexpr int kClientCertificatesMax = 32 << 10;
 
 // Without this callback OpenSSL asks for a password on the terminal.
 int GiveNoPassword(char*, int, int, void*) { return -1; }
@@ -277,6 +307,8 @@ absl::Status UseClientAuthorities(const std::string& pem, SSL_CTX* context) {
   }
   if (!has_any) return UnusableTls(kWhat);
   ARM_RETURN_IF_ERROR(CheckEnd(kWhat));
+  // OpenSSL takes memory for so much when a client announces it.
+  SSL_CTX_set_max_cert_list(context, kClientCertificatesMax);
   // Does not insist on a certificate: calls may have other credentials.
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   // OpenSSL resumes no sessions with certificates without it. Its value may be the same in all contexts, because each

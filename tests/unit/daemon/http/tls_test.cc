@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "daemon/http/http_server.h"
 #include "daemon/http/transport.h"
@@ -273,6 +274,42 @@ TEST_F(TlsTest, HandshakesThatTakeTooLongAreClosed) {
   slow.Send("\x16");
   EXPECT_EQ(silent.ReadToEnd(), "");
   EXPECT_EQ(slow.ReadToEnd(), "");
+}
+
+// OpenSSL would hold so much memory until the handshake's deadline.
+TEST_F(TlsTest, AHelloThatAnnouncesTooMuchIsRefusedAtOnce) {
+  const auto server = Start();
+  EXPECT_THAT(ReadToPoliteEnd(server->address(), std::string("\x16\x03\x01\x00\x05\x01\x01\xff\xff\x03", 10)),
+              StartsWith(kAlert));
+  EXPECT_THAT(ReadToPoliteEnd(server->address(), std::string("\x16\x03\x01\x00\x01\x01", 6)), StartsWith(kAlert));
+  std::string protocols;
+  for (int i = 0; i < 40; ++i) protocols += '\xff' + std::string(255, 'p');
+  TlsClient large(server->address(), {.protocols = protocols});
+  EXPECT_TRUE(large.Connect());
+  ExpectServing(*server);
+}
+
+TEST_F(TlsTest, HandshakesTakeTheirMemoryFromTheBudget) {
+  constexpr size_t kEach = 64 << 10;
+  const auto server = Serve(&handler_, {.door = Door(), .held_bytes_max = 3 * kEach + 1000});
+  const auto await = [&](size_t held) {
+    while (server->held_bytes() != held) std::this_thread::yield();
+  };
+  std::vector<std::unique_ptr<RawHttpClient>> begun;
+  for (size_t i = 1; i <= 3; ++i) {
+    begun.push_back(std::make_unique<RawHttpClient>(server->address()));
+    begun.back()->Send("\x16");
+    await(i * kEach);
+  }
+  RawHttpClient one_more(server->address());
+  one_more.Send("\x16");
+  EXPECT_EQ(one_more.ReadToEnd(), "");
+  begun.pop_back();
+  await(2 * kEach);
+  ExpectServing(*server);
+  await(2 * kEach);
+  begun.clear();
+  await(0);
 }
 
 TEST_F(TlsTest, ClientsThatNeverReadAreCutOff) {

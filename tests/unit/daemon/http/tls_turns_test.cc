@@ -1,6 +1,8 @@
 // Clients that send records of TLS without data, which OpenSSL handles by itself: it must not stay with one of them.
 
 #include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/ssl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -8,6 +10,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -154,6 +157,117 @@ TEST_F(TlsTurns, LargeDataInManyRecords) {
     std::string data;
     while (unread() > 0) ASSERT_EQ(Read(&data), Result::kDone);
     EXPECT_EQ(data, std::string(2000, 'x'));
+  }
+}
+
+// ---- Records that OpenSSL's client does not make
+
+// The first `bytes` of HKDF-Expand-Label of RFC 8446, section 7.1, with SHA-256.
+std::string ExpandLabel(std::string_view secret, std::string_view label, size_t bytes) {
+  const std::string name = "tls13 " + std::string(label);
+  std::string info{'\0', static_cast<char>(bytes), static_cast<char>(name.size())};
+  info += name + std::string{'\0', '\1'};
+  std::array<unsigned char, EVP_MAX_MD_SIZE> made{};
+  unsigned int size = 0;
+  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+       reinterpret_cast<const unsigned char*>(info.data()), info.size(), made.data(), &size);
+  return {reinterpret_cast<const char*>(made.data()), bytes};
+}
+
+// Encrypts records of a client with TLS_AES_128_GCM_SHA256, from the first one after the handshake on.
+class RecordMaker {
+ public:
+  explicit RecordMaker(std::string_view secret)
+      : key_(ExpandLabel(secret, "key", 16)), iv_(ExpandLabel(secret, "iv", 12)), cipher_(EVP_CIPHER_CTX_new()) {}
+  ~RecordMaker() { EVP_CIPHER_CTX_free(cipher_); }
+  RecordMaker(const RecordMaker&) = delete;
+  RecordMaker& operator=(const RecordMaker&) = delete;
+
+  std::string Make(char type, std::string_view bytes) {
+    constexpr size_t kTagBytes = 16;
+    std::string plain = std::string(bytes) + type;
+    const size_t size = plain.size() + kTagBytes;
+    std::string record{23, 3, 3, static_cast<char>(size >> 8), static_cast<char>(size)};
+    std::string nonce = iv_;
+    for (size_t i = 0; i < sizeof(records_); ++i) nonce[11 - i] ^= static_cast<char>(records_ >> (8 * i));
+    ++records_;
+    const auto to = [](const std::string& text) { return reinterpret_cast<const unsigned char*>(text.data()); };
+    std::string made(size, '\0');
+    auto* const out = reinterpret_cast<unsigned char*>(made.data());
+    int done = 0;
+    EVP_EncryptInit_ex(cipher_, EVP_aes_128_gcm(), nullptr, to(key_), to(nonce));
+    EVP_EncryptUpdate(cipher_, nullptr, &done, to(record), static_cast<int>(record.size()));
+    EVP_EncryptUpdate(cipher_, out, &done, to(plain), static_cast<int>(plain.size()));
+    EVP_EncryptFinal_ex(cipher_, out + plain.size(), &done);
+    EVP_CIPHER_CTX_ctrl(cipher_, EVP_CTRL_GCM_GET_TAG, kTagBytes, out + plain.size());
+    return record + made;
+  }
+
+ private:
+  const std::string key_;
+  const std::string iv_;
+  EVP_CIPHER_CTX* const cipher_;
+  uint64_t records_ = 0;
+};
+
+// The secret of CLIENT_TRAFFIC_SECRET_0, of the last handshake.
+std::string& KeptSecret() {
+  static std::string secret;
+  return secret;
+}
+void KeepSecret(const SSL*, const char* line) {
+  const std::string_view text = line;
+  if (!text.starts_with("CLIENT_TRAFFIC_SECRET_0 ")) return;
+  KeptSecret().clear();
+  const std::string_view digits = text.substr(text.rfind(' ') + 1);
+  for (size_t i = 0; i + 1 < digits.size(); i += 2) {
+    KeptSecret().push_back(static_cast<char>(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16)));
+  }
+}
+
+// A key update comes in two records. The turn of reading ends between the two: writing, which must read the second one
+// before it may write, does so. Otherwise the connection would wait for a socket that is readable already.
+TEST_F(TlsTurns, AWriteReadsTheRestOfAKeyUpdate) {
+  constexpr char kHandshake = 22;
+  constexpr char kData = 23;
+  SSL_CTX_set_ciphersuites(client_context_.get(), "TLS_AES_128_GCM_SHA256");
+  SSL_CTX_set_keylog_callback(client_context_.get(), KeepSecret);
+  Connect(TLS1_3_VERSION);
+  RecordMaker maker(KeptSecret());
+  std::string records;
+  for (int i = 0; i < 31; ++i) records += maker.Make(kData, "");
+  records += maker.Make(kHandshake, std::string_view("\x18\0\0\1", 4));
+  records += maker.Make(kHandshake, std::string_view("\0", 1));
+  ASSERT_EQ(send(sockets_[1], records.data(), records.size(), 0), static_cast<ssize_t>(records.size()));
+  std::string data;
+  EXPECT_EQ(Read(&data), Result::kWaitReadable);
+  EXPECT_EQ(unread(), 23);
+  const std::string_view piece = "answer";
+  size_t sent = 0;
+  EXPECT_EQ(server_->Write({&piece, 1}, &sent), Result::kDone);
+  EXPECT_EQ(sent, piece.size());
+  EXPECT_EQ(unread(), 0);
+}
+
+// OpenSSL would hold memory for the whole first message of another handshake, in a connection that has no deadline.
+TEST_F(TlsTurns, AnotherHandshakeInPartsEndsTheConnection) {
+  const std::string name(255, 'n');
+  for (const bool is_whole : {false, true}) {
+    SCOPED_TRACE(is_whole);
+    server_ = server_context_->Accept(sockets_[0]);
+    SSL_CTX_set_cipher_list(client_context_.get(), "ALL:@SECLEVEL=0");
+    Connect(TLS1_2_VERSION);
+    SSL_set_max_send_fragment(client_.get(), 512);
+    SSL_set_tlsext_host_name(client_.get(), name.c_str());
+    ASSERT_EQ(SSL_renegotiate(client_.get()), 1);
+    SSL_do_handshake(client_.get());
+    char* bytes = nullptr;
+    const auto size = BIO_get_mem_data(made_, &bytes);
+    ASSERT_GT(size, 550);
+    const ssize_t part = is_whole ? size : 550;
+    ASSERT_EQ(send(sockets_[1], bytes, static_cast<size_t>(part), 0), part);
+    std::string data;
+    EXPECT_EQ(Read(&data), is_whole ? Result::kWaitReadable : Result::kFailed);
   }
 }
 
