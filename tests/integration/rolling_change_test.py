@@ -107,7 +107,7 @@ class H2Lane:
             self.client.socket.sendall(frames)
 
     def receive(self):
-        """What has arrived. Returns the calls to repeat."""
+        """Takes what has arrived. Returns the calls to repeat."""
         client = self.client
         try:
             part = client.socket.recv(1 << 16)
@@ -226,7 +226,7 @@ class Http1Lane:
         return True
 
     def receive(self):
-        """What has arrived. Returns the calls to repeat."""
+        """Takes what has arrived. Returns the calls to repeat."""
         try:
             part = self.socket.recv(1 << 16)
         except ConnectionError:
