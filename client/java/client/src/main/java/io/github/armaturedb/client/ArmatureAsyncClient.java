@@ -28,6 +28,12 @@ public final class ArmatureAsyncClient implements AutoCloseable {
         return new ArmatureClient(caller, closes);
     }
 
+    /** The addresses. */
+    @Override
+    public String toString() {
+        return "ArmatureAsyncClient(" + caller.settings().hints().address() + ")";
+    }
+
     /** Closes the connections, which other faces and sessions of the client share. Calls under way fail. */
     @Override
     public void close() {

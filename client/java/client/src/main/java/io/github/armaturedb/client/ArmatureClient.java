@@ -53,6 +53,12 @@ public final class ArmatureClient implements AutoCloseable {
         return new ArmatureAsyncClient(caller, closes);
     }
 
+    /** The addresses. */
+    @Override
+    public String toString() {
+        return "ArmatureClient(" + caller.settings().hints().address() + ")";
+    }
+
     /** Closes the connections, which other faces and sessions of the client share. Calls under way fail. */
     @Override
     public void close() {

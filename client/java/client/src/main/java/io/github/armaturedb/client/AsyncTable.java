@@ -30,6 +30,12 @@ public final class AsyncTable<T> {
         return requests.table();
     }
 
+    /** Name and address. */
+    @Override
+    public String toString() {
+        return "AsyncTable(" + name() + ", " + caller.settings().hints().address() + ")";
+    }
+
     /** The item of a key, if there is one. */
     public CompletableFuture<Optional<T>> get(Object key) {
         return get(key, o -> {});

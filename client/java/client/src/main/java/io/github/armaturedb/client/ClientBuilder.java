@@ -24,9 +24,20 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /** Settings of a client. Not safe for concurrent use. */
 public final class ClientBuilder {
+    /** gRPC warns of things that the errors of this package tell. A program that wants its lines sets the level before. */
+    private static final Logger LIBRARY = Logger.getLogger("io.grpc");
+
+    static {
+        if (LIBRARY.getLevel() == null) {
+            LIBRARY.setLevel(Level.OFF);
+        }
+    }
+
     /** Bounds a response. One of BatchGetItem has up to 16 MB of items. */
     private static final int RECEIVE_BYTES_MAX = 64 << 20;
 
@@ -155,7 +166,7 @@ public final class ClientBuilder {
         }
         List<Channel> channels = new ArrayList<>(channel == null ? managed : List.of(channel));
         channels.replaceAll(c -> ClientInterceptors.intercept(c, all));
-        Settings settings = new Settings(timeout, retry, observer, used, timers());
+        Settings settings = new Settings(timeout, retry, observer, used, timers(), new Hints(String.join(", ", addresses)));
         GrpcTransport transport = new GrpcTransport(channels, managed);
         Caller caller = new Caller(transport, settings, hasSession ? new SessionState() : null);
         return new ArmatureClient(caller, () -> {

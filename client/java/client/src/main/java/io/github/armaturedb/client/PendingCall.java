@@ -101,6 +101,7 @@ final class PendingCall<Q, R> implements Transport.Receiver<R> {
             if (caller.session() != null) {
                 caller.session().learn(request, response, sequenceBefore);
             }
+            caller.settings().hints().learn(response);
             end(response, null);
         } catch (RuntimeException | Error e) {
             result.completeExceptionally(e); // else nothing would end the call
@@ -110,7 +111,7 @@ final class PendingCall<Q, R> implements Transport.Receiver<R> {
     @Override
     public void failed(Failure failure) {
         try {
-            repeatOrEnd(failure);
+            repeatOrEnd(caller.settings().hints().explain(failure, request));
         } catch (RuntimeException | Error e) {
             result.completeExceptionally(e);
         }

@@ -10,5 +10,6 @@ import java.util.concurrent.ScheduledExecutorService;
  * @param executor runs what follows on futures
  * @param timers begins what a pause has delayed; its tasks are short
  * @param observer null: none
+ * @param hints knows the addresses, and what the client has learnt from the daemon
  */
-record Settings(Duration timeout, RetryPolicy retry, CallObserver observer, Executor executor, ScheduledExecutorService timers) {}
+record Settings(Duration timeout, RetryPolicy retry, CallObserver observer, Executor executor, ScheduledExecutorService timers, Hints hints) {}

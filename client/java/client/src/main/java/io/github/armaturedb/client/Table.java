@@ -28,6 +28,12 @@ public final class Table<T> {
         return requests.table();
     }
 
+    /** Name and address. */
+    @Override
+    public String toString() {
+        return "Table(" + name() + ", " + caller.settings().hints().address() + ")";
+    }
+
     /** The item of a key, if there is one. */
     public Optional<T> get(Object key) {
         return get(key, o -> {});

@@ -201,7 +201,7 @@ final class WatchSource implements Source<WatchSource.Batch> {
         @Override
         public void onClose(Status status, Metadata trailers) {
             Status ended = status.isOk() ? Status.UNAVAILABLE.withDescription("the daemon has ended the watch") : status;
-            Failure failure = Failure.of("Watch", ended, trailers, false);
+            Failure failure;
             CompletableFuture<Batch> failed;
             Executor used;
             synchronized (WatchSource.this) {
@@ -210,6 +210,8 @@ final class WatchSource implements Source<WatchSource.Batch> {
                 }
                 WatchSource.this.call = null;
                 stopTimer();
+                boolean neverAnswered = responses == responsesBefore;
+                failure = caller.settings().hints().explain(Failure.of("Watch", ended, trailers, neverAnswered), request);
                 if (responses > responsesBefore) {
                     attempt = 1;
                     lostAt = System.nanoTime();

@@ -95,15 +95,54 @@ class CallsTest {
         try (ArmatureClient client = ArmatureClient.builder("127.0.0.1:1").retry(RetryPolicy.NONE).build();
                 ArmatureClient patient = ArmatureClient.builder("127.0.0.1:1").retry(endless).timeout(Duration.ofMillis(300)).build()) {
             UnavailableException e = assertThrows(UnavailableException.class, () -> client.table("users").get(ANN));
-            assertTrue(e.getMessage().contains("Connection refused"), e.getMessage());
+            assertEquals("GetItem: UNAVAILABLE: 127.0.0.1:1 refuses the connection: no daemon listens there", e.getMessage());
             assertInstanceOf(IOException.class, e.getCause());
             ArmatureException late = assertThrows(ArmatureException.class, () -> patient.table("users").get(ANN));
-            assertTrue(late.getMessage().contains("Connection refused"), late.getMessage());
+            assertTrue(late.getMessage().contains("127.0.0.1:1 refuses the connection"), late.getMessage());
         }
         Status refused = Status.UNAVAILABLE.withDescription("io exception\nChannel Pipeline: [A, B]")
                 .withCause(new IOException("engine problem", new IOException("validation", new IOException("unknown authority"))));
         assertEquals("GetItem: UNAVAILABLE: io exception: engine problem: unknown authority",
                 Failure.of("GetItem", refused, null, true).toException().getMessage());
+    }
+
+    private static void assertReason(String reason, boolean isTransient, Throwable cause) {
+        Status status = Status.UNAVAILABLE.withDescription("io exception\nChannel Pipeline: [A, B]").withCause(cause);
+        Failure failure = Failure.of("GetItem", status, null, true).at("db:1");
+        assertEquals(reason, failure.message());
+        assertEquals(isTransient, failure.isTransient(), reason);
+    }
+
+    @Test
+    void errorsOfConnectionsHaveNoTextOfALibrary() {
+        IOException ssl = new javax.net.ssl.SSLHandshakeException("Received fatal alert: handshake_failure");
+        IOException path = new IOException("General OpenSslEngine problem", new java.security.cert.CertificateException("no subject names matching db"));
+        assertReason("db:1 refuses the connection: no daemon listens there", true, new java.net.ConnectException("Connection refused"));
+        assertReason("no daemon listens at db:1: there is no such socket", true, new IOException("connect(..) failed: No such file or directory"));
+        assertReason("the name in db:1 cannot be resolved", true, new RuntimeException(new java.net.UnknownHostException("db")));
+        assertReason("db:1 does not answer a connection in time", true, new java.net.ConnectException("connection timed out: db/10.0.0.1:1"));
+        assertReason("db:1 does not speak TLS", false, ssl);
+        assertReason("db:1 wants a certificate of the client that it trusts", false, new javax.net.ssl.SSLException("Received fatal alert: certificate_required"));
+        assertReason("the certificate of db:1 is not trusted: no subject names matching db", false, path);
+        assertReason("db:1 speaks HTTP/1, and not gRPC", false, new RuntimeException("First received frame was not SETTINGS. Hex dump: 48545450"));
+    }
+
+    @Test
+    void theTextOfTheDaemonStaysAsItIs() {
+        try (FakeDaemon daemon = new FakeDaemon(); ArmatureClient client = daemon.client().build()) {
+            daemon.get = r -> FakeDaemon.error(Status.Code.NOT_FOUND, "ResourceNotFoundException");
+            ArmatureException e = assertThrows(ArmatureException.class, () -> client.table("users").get(ANN));
+            assertEquals("table users", e.hint());
+            assertTrue(e.getMessage().contains(e.failure().message() + " (table users)"), e.getMessage());
+        }
+    }
+
+    @Test
+    void objectsPrintTheirNameAndAddress() {
+        try (ArmatureClient client = ArmatureClient.connect("db:1")) {
+            assertEquals("ArmatureClient(db:1) Table(users, db:1)", client + " " + client.table("users"));
+            assertEquals("ArmatureAsyncClient(db:1) AsyncTable(users, db:1)", client.async() + " " + client.async().table("users"));
+        }
     }
 
     @Test

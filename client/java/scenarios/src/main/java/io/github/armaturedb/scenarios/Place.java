@@ -75,7 +75,9 @@ final class Place implements AutoCloseable {
         if (Nodes.is(given, "session")) {
             builder.readYourWrites();
         }
-        if (Nodes.is(given, "tls")) {
+        if ("system".equals(given.get("tls"))) {
+            builder.tls(Tls.ofSystem());
+        } else if (Nodes.is(given, "tls")) {
             Tls tls = Tls.ofAuthorities(certificates.resolve("ca.pem"));
             builder.tls(Nodes.is(given, "certificate")
                     ? tls.withCertificate(certificates.resolve("client.pem"), certificates.resolve("client.key"))
@@ -96,7 +98,11 @@ final class Place implements AutoCloseable {
         if (!given.containsKey("addresses")) {
             return new String[] {server.address()};
         }
-        return Nodes.texts(given.get("addresses")).stream().map(name -> name.equals("dead") ? deadAddress() : server.address()).toArray(String[]::new);
+        return Nodes.texts(given.get("addresses")).stream().map(name -> switch (name) {
+            case "dead" -> deadAddress();
+            case "unresolved" -> "nothing.invalid:7700";
+            default -> server.address();
+        }).toArray(String[]::new);
     }
 
     /** The port stays bound, so that nobody else takes it. */

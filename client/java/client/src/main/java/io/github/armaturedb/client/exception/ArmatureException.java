@@ -41,6 +41,11 @@ public class ArmatureException extends RuntimeException {
         return failure.exception();
     }
 
+    /** The facts that the client knows beside the daemon's text, such as the table; may be empty. {@link #getMessage} has both. */
+    public final String hint() {
+        return failure.hint();
+    }
+
     /** The code of gRPC. */
     public final Status.Code code() {
         return failure.code();

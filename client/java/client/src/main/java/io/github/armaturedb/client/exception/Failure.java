@@ -11,15 +11,12 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** The facts of a failed attempt of a call. Immutable. */
 public final class Failure {
     private static final Metadata.Key<byte[]> DETAILS =
             Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
     private static final Metadata.Key<String> REQUEST_ID = Metadata.Key.of("x-armature-request-id", Metadata.ASCII_STRING_MARSHALLER);
-    private static final Pattern RESERVED_WORD = Pattern.compile("reserved keyword: (\\w+)");
 
     /** Codes of actions of a cancelled transaction that may succeed in another attempt. */
     private static final Set<String> PASSING_REASONS =
@@ -28,6 +25,8 @@ public final class Failure {
     private final String operation;
     private final Status status;
     private final String message;
+    private final String hint;
+    private final boolean isLasting; // a repetition would fail in the same way
     private final boolean neverSent;
     private final ErrorDetail detail; // null: not from the daemon
     private final Duration retryAfter;
@@ -56,9 +55,32 @@ public final class Failure {
         retryAfter = pause;
         String inTrailer = trailers == null ? null : trailers.get(REQUEST_ID);
         requestId = inTrailer == null || !idOf(detail).isEmpty() ? idOf(detail) : inTrailer;
-        String text = textOf(status);
-        Matcher word = RESERVED_WORD.matcher(text);
-        message = word.find() ? text + " (in expressions, #" + word.group(1) + " stands for the attribute " + word.group(1) + ")" : text;
+        message = textOf(status);
+        hint = "";
+        isLasting = false;
+    }
+
+    private Failure(Failure other, String message, String hint, boolean isLasting) {
+        operation = other.operation;
+        status = other.status;
+        neverSent = other.neverSent;
+        detail = other.detail;
+        retryAfter = other.retryAfter;
+        requestId = other.requestId;
+        this.message = message;
+        this.hint = hint;
+        this.isLasting = isLasting;
+    }
+
+    /** This failure with a hint beside the message. */
+    public Failure withHint(String text) {
+        return new Failure(this, message, text, isLasting);
+    }
+
+    /** This failure, with the reason in place of the texts of libraries if the address could not be connected. */
+    public Failure at(String address) {
+        Connecting found = neverSent ? Connecting.of(address, status) : null;
+        return found == null ? this : new Failure(this, found.reason(), hint, found.isLasting());
     }
 
     private static String idOf(ErrorDetail detail) {
@@ -170,10 +192,20 @@ public final class Failure {
         return exception().isEmpty() ? code().toString() : exception();
     }
 
+    /** The text of the daemon, or of this package. */
+    public String message() {
+        return message;
+    }
+
+    /** The facts beside the message that the client knows, such as the table. May be empty. */
+    public String hint() {
+        return hint;
+    }
+
     String text() {
         // Only of errors that the daemon has logged: these ones have it in their detail.
         String request = idOf(detail).isEmpty() ? "" : " (request " + idOf(detail) + ")";
-        return operation + ": " + name() + ": " + message + request;
+        return operation + ": " + name() + ": " + message + (hint.isEmpty() ? "" : " (" + hint + ")") + request;
     }
 
     /** The call has certainly changed nothing. */
@@ -200,7 +232,7 @@ public final class Failure {
     /** Another attempt may succeed. */
     public boolean isTransient() {
         return switch (code()) {
-            case UNAVAILABLE -> true;
+            case UNAVAILABLE -> !isLasting;
             case RESOURCE_EXHAUSTED -> isThrottled();
             case ABORTED -> switch (exception()) {
                 case "TransactionConflictException", "TransactionInProgressException" -> true;
