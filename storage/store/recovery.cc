@@ -16,6 +16,7 @@
 #include "storage/base/timer_queue.h"
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/catalog/ddl_worker.h"
+#include "storage/store/damaged_tables.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/inspector.h"
 #include "storage/store/meta_keys.h"

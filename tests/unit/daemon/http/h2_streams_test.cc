@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/h2_client.h"
-#include "tests/unit/http/h2_pair.h"
+#include "tests/unit/daemon/http/h2_pair.h"
 
 namespace armature::daemon::h2_streams_test {
 

@@ -18,7 +18,7 @@
 #include "storage/store/keyspace.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
-#include "tests/unit/store/store_test_util.h"
+#include "tests/unit/storage/store/store_test_util.h"
 
 namespace armature::store::resume_test {
 extern std::atomic<bool> no_room_to_sync;

@@ -134,8 +134,8 @@ class RowCommitTest : public testing::Test {
     }
     return true;
   }
-  uint64_t Batches() { return engine_.database().committer_counters().batches; }
-  uint64_t Units() { return engine_.database().committer_counters().units; }
+  uint64_t Batches() { return engine_.database().commits().counters().batches; }
+  uint64_t Units() { return engine_.database().commits().counters().units; }
 
   TestEngine engine_;
   std::unique_ptr<Parts> parts_;
@@ -230,12 +230,12 @@ TEST_F(RowCommitTest, TheAnswerIsFilledOnceBeforeTheImagesGo) {
 TEST_F(RowCommitTest, FurtherUnitsAreCommittedAlsoIfNoRowChanges) {
   const auto commit = [this](const PutPtr& job, std::string_view token) {
     std::vector<store::WriteUnit> further;
-    engine_.database().AddToken(token, {1000, std::string(store::TokenRecord::kFingerprintBytes, 'f')},
-                                &further.emplace_back(nullptr));
+    engine_.database().tokens().AddTo(token, {1000, std::string(store::TokenRecord::kFingerprintBytes, 'f')},
+                                      &further.emplace_back(nullptr));
     CommitDecided(job, Decide(job), std::move(further));
     EXPECT_TRUE(job->answer.Take().ok());
     store::TokenRecord record;
-    const auto found = engine_.database().FindToken(token, store::ReadMode::kMayBlock, &record);
+    const auto found = engine_.database().tokens().Find(token, store::ReadMode::kMayBlock, &record);
     EXPECT_TRUE(found.ok() && *found == store::GetResult::kFound) << token;
   };
   const uint64_t units = Units();
