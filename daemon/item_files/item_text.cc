@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "daemon/json/base64.h"
-#include "daemon/json/item_reader.h"
-#include "daemon/json/json_reader.h"
+#include "daemon/message_json/base64.h"
+#include "daemon/message_json/item_reader.h"
+#include "daemon/message_json/json_reader.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/codec/canonical_text.h"
@@ -14,9 +14,6 @@
 
 namespace armature::daemon {
 namespace {
-
-// The parser reads so many bytes beyond the end of a text, or copies it.
-constexpr size_t kParserPadding = 64;
 
 constexpr std::string_view kItemMember = "Item";
 
@@ -45,7 +42,7 @@ absl::StatusOr<JsonValue> WrappedItem(JsonValue root) {
 }  // namespace
 
 absl::Status ItemFromJson(std::string* record, std::string* wire) {
-  record->reserve(record->size() + kParserPadding);
+  record->reserve(record->size() + JsonDocument::kPadding);
   const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(*record);
   if (!document.ok()) return PlainError(document.status());
   const absl::StatusOr<JsonValue> wrapped = WrappedItem(document->root());

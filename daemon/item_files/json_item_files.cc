@@ -8,8 +8,8 @@
 
 #include "absl/strings/ascii.h"
 #include "daemon/item_files/item_text.h"
-#include "daemon/json/item_json.h"
-#include "daemon/json/json_writer.h"
+#include "daemon/message_json/item_json.h"
+#include "daemon/message_json/json_writer.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/codec/canonical_text.h"

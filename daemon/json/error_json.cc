@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
-#include "daemon/json/item_json.h"
-#include "daemon/json/json_reader.h"
-#include "daemon/json/json_writer.h"
+#include "daemon/message_json/item_json.h"
+#include "daemon/message_json/json_reader.h"
+#include "daemon/message_json/json_writer.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"

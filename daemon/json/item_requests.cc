@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/json/item_reader.h"
+#include "daemon/message_json/item_reader.h"
 #include "engine/items/request.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/limits.h"

@@ -9,7 +9,7 @@
 #include "armature/version.h"
 #include "daemon/json/error_json.h"
 #include "daemon/json/item_operations.h"
-#include "daemon/json/message_documents.h"
+#include "daemon/message_json/message_documents.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"

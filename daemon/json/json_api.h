@@ -14,7 +14,7 @@
 #include "daemon/api/unary_operation.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/policy.h"
-#include "daemon/json/json_writer.h"
+#include "daemon/message_json/json_writer.h"
 #include "engine/engine.h"
 #include "engine/items/access_facts.h"
 

@@ -1,5 +1,6 @@
 #include "daemon/message_json/message_names.h"
 
+#include <array>
 #include <cctype>
 #include <memory>
 #include <utility>
@@ -85,22 +86,23 @@ std::string WithCapitals(std::string name) {
   return name;
 }
 
-JsonShape::Member MakeMember(const FieldDescriptor& field) {
+JsonShape::Member MakeMember(const FieldDescriptor& field, Dialect dialect) {
   JsonShape::Member member{&field, JsonName(field.name()), IsTime(field) ? NumberForm::kTime : NumberForm::kPlain};
   for (const FieldException& exception : kFieldExceptions) {
     if (exception.field != field.full_name()) continue;
+    if (dialect == Dialect::kTools && exception.form != NumberForm::kPlain) continue;
     member.name = std::string(exception.json_name);
     member.form = exception.form;
-    member.is_always_written = exception.is_always_written;
+    member.is_always_written = exception.is_always_written && dialect == Dialect::kProtocol;
   }
   return member;
 }
 
-JsonShape MakeShape(const Descriptor& type) {
+JsonShape MakeShape(const Descriptor& type, Dialect dialect) {
   JsonShape shape;
   shape.name = WithCapitals(type.name());
   for (int i = 0; i < type.field_count(); ++i) {
-    shape.members.push_back(MakeMember(*type.field(i)));
+    shape.members.push_back(MakeMember(*type.field(i), dialect));
     shape.by_name.emplace(shape.members.back().name, shape.members.size() - 1);
   }
   for (const auto& [message, member] : kNotAvailable) {
@@ -145,17 +147,17 @@ const EnumValueDescriptor* FindEnumValue(const EnumDescriptor& type, std::string
 }
 
 const FieldDescriptor* WrappedList(const Descriptor& type) {
-  const bool wraps = type.field_count() == 1 && type.field(0)->is_repeated() && type.field(0)->name() == "indexes" &&
-                     type.name().ends_with("List");
+  const bool wraps = type.field_count() == 1 && type.field(0)->is_repeated() && type.name().ends_with("List");
   return wraps ? type.field(0) : nullptr;
 }
 
-const JsonShape& ShapeOf(const Descriptor& type) {
+const JsonShape& ShapeOf(const Descriptor& type, Dialect dialect) {
   static absl::Mutex mutex(absl::kConstInit);
-  static auto* const kShapes = new absl::flat_hash_map<const Descriptor*, std::unique_ptr<const JsonShape>>;
+  static auto* const kShapes =
+      new std::array<absl::flat_hash_map<const Descriptor*, std::unique_ptr<const JsonShape>>, 2>;
   const absl::MutexLock lock(&mutex);
-  std::unique_ptr<const JsonShape>& shape = (*kShapes)[&type];
-  if (shape == nullptr) shape = std::make_unique<const JsonShape>(MakeShape(type));
+  std::unique_ptr<const JsonShape>& shape = (*kShapes)[static_cast<size_t>(dialect)][&type];
+  if (shape == nullptr) shape = std::make_unique<const JsonShape>(MakeShape(type, dialect));
   return *shape;
 }
 

@@ -28,8 +28,8 @@ std::string EnumText(const google::protobuf::EnumDescriptor& type, int number);
 const google::protobuf::EnumValueDescriptor* FindEnumValue(const google::protobuf::EnumDescriptor& type,
                                                            std::string_view text);
 
-// The only field of a message that wraps a list, because protobuf cannot tell an empty list from an absent one. JSON
-// has the list itself. Null for other messages.
+// The only field of a message that wraps a list, because protobuf cannot tell an empty list from an absent one, and has
+// no maps of lists. JSON has the list itself. Null for other messages.
 const google::protobuf::FieldDescriptor* WrappedList(const google::protobuf::Descriptor& type);
 
 // The JSON form of a number.
@@ -37,6 +37,14 @@ enum class NumberForm : uint8_t {
   kPlain,
   kTime,          // milliseconds since 1970 as seconds with a fraction
   kWholeSeconds,  // milliseconds as whole seconds
+};
+
+// The dialects of JSON.
+enum class Dialect : uint8_t {
+  kProtocol,  // the documented JSON
+  // The JSON of the command line. It differs from the documented one: numbers have the unit of their field, and empty
+  // texts and lists are left out.
+  kTools,
 };
 
 // The JSON form of a message.
@@ -56,7 +64,7 @@ struct JsonShape {
 };
 
 // The shape of messages of `type`. It exists as long as the process. Thread-safe.
-const JsonShape& ShapeOf(const google::protobuf::Descriptor& type);
+const JsonShape& ShapeOf(const google::protobuf::Descriptor& type, Dialect dialect = Dialect::kProtocol);
 
 }  // namespace armature::daemon
 

@@ -7,9 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/json/item_json.h"
+#include "daemon/json/item_answers.h"
 #include "daemon/json/item_requests.h"
-#include "daemon/json/json_reader.h"
+#include "daemon/message_json/item_json.h"
+#include "daemon/message_json/json_reader.h"
 #include "storage/base/strings.h"
 #include "storage/codec/item_codec.h"
 #include "tests/unit/storage/codec/codec_test_util.h"

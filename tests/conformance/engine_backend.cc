@@ -43,14 +43,14 @@ Answer ErrorAnswer(const absl::Status& status) {
     Json reason = {{"Code", each.code}};
     if (!each.message.empty()) reason["Message"] = each.message;
     v1::Item item;
-    if (!each.item.empty() && item.ParseFromString(each.item)) reason["Item"] = cli::ItemToJson(item);
+    if (!each.item.empty() && item.ParseFromString(each.item)) reason["Item"] = cli::MessageToJson(item);
     answer.body["CancellationReasons"].push_back(std::move(reason));
   }
   for (const ThrottlingReason& each : GetThrottlingReasons(status)) {
     answer.body[ReasonsMember(answer.error_type)].push_back({{"reason", each.reason}, {"resource", each.resource}});
   }
   v1::Item item;
-  if (!error->item.empty() && item.ParseFromString(error->item)) answer.body["Item"] = cli::ItemToJson(item);
+  if (!error->item.empty() && item.ParseFromString(error->item)) answer.body["Item"] = cli::MessageToJson(item);
   return answer;
 }
 

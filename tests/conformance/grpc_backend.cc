@@ -38,11 +38,11 @@ Answer ErrorAnswer(const grpc::Status& status) {
   answer.error_type = detail->exception();
   // The hint is of gRPC only.
   answer.error_text = absl::StrReplaceAll(detail->message(), {{Av(daemon::kTypeHint), ""}});
-  if (detail->has_item()) answer.body["Item"] = cli::ItemToJson(detail->item());
+  if (detail->has_item()) answer.body["Item"] = cli::MessageToJson(detail->item());
   for (const v1::CancellationReason& each : detail->cancellation_reasons()) {
     Json reason = {{"Code", each.code()}};
     if (each.has_message()) reason["Message"] = each.message();
-    if (each.has_item()) reason["Item"] = cli::ItemToJson(each.item());
+    if (each.has_item()) reason["Item"] = cli::MessageToJson(each.item());
     answer.body["CancellationReasons"].push_back(std::move(reason));
   }
   for (const v1::ThrottlingReason& each : detail->throttling_reasons()) {

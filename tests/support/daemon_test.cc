@@ -34,7 +34,7 @@ void ReadMessage(std::string_view json, google::protobuf::Message* message) {
   Require(cli::MessageFromJson(Parse(json), "", message), json);
 }
 
-std::string ToJson(const client::Item& item) { return cli::CompactJson(cli::ItemToJson(item)); }
+std::string ToJson(const client::Item& item) { return cli::CompactJson(cli::MessageToJson(item)); }
 
 std::string Canonical(std::string_view item_json) { return ToJson(ItemOf(item_json)); }
 

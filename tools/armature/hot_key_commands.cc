@@ -35,7 +35,7 @@ Json HotKeysJson(const admin::v1::GetHotKeysResponse& response) {
   Json keys = Json::array();
   for (const admin::v1::HotKey& key : response.keys()) {
     keys.push_back(
-        {{"Key", ItemToJson(key.key())}, {"Count", key.count()}, {"Error", key.error()}, {"Cut", key.cut()}});
+        {{"Key", MessageToJson(key.key())}, {"Count", key.count()}, {"Error", key.error()}, {"Cut", key.cut()}});
   }
   return {{"HotKeys", keys},
           {"Total", response.total()},

@@ -101,7 +101,7 @@ class Collector {
  public:
   template <class Page>
   void Add(const Page& page) {
-    for (const api::v1::Item& item : page.items()) items_.push_back(ItemToJson(item));
+    for (const api::v1::Item& item : page.items()) items_.push_back(MessageToJson(item));
     count_ += page.count();
     scanned_count_ += page.scanned_count();
     if (page.has_consumed_capacity()) {
@@ -109,7 +109,7 @@ class Collector {
       AddConsumed(page.consumed_capacity(), &*consumed_);
     }
     last_key_.reset();
-    if (page.has_last_evaluated_key()) last_key_ = ItemToJson(page.last_evaluated_key());
+    if (page.has_last_evaluated_key()) last_key_ = MessageToJson(page.last_evaluated_key());
   }
 
   void Print(const Session& session, bool count_only) const {

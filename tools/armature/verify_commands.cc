@@ -39,7 +39,7 @@ Json ToJson(const std::string& table, const engine::IndexDifference& difference)
   if (!difference.index_name.empty()) json["IndexName"] = difference.index_name;
   json["Kind"] = kKinds[static_cast<size_t>(difference.kind)];
   api::v1::Item key;
-  if (!difference.key_bytes.empty() && key.ParseFromString(difference.key_bytes)) json["Key"] = ItemToJson(key);
+  if (!difference.key_bytes.empty() && key.ParseFromString(difference.key_bytes)) json["Key"] = MessageToJson(key);
   json["EntryKeyHex"] = std::string(absl::BytesToHexString(Av(difference.entry_key)));
   json["Repaired"] = difference.repaired;
   return json;

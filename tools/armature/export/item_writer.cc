@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "daemon/message_json/json_writer.h"
+#include "daemon/message_json/message_documents.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/json_text.h"
@@ -34,9 +36,9 @@ void AppendCell(std::string_view cell, std::string* text) {
 }  // namespace
 
 void AppendJsonLine(const api::v1::Item& item, std::string* text) {
-  Json line = Json::object();
-  line["Item"] = ItemToJson(item);
-  text->append(CompactJson(line)).push_back('\n');
+  daemon::JsonWriter line;
+  daemon::WriteForTools(item, &line.Open(R"({"Item":)"));
+  text->append(line.EndObject().text()).push_back('\n');
 }
 
 CsvWriter::CsvWriter(const std::vector<std::string>& keys, const std::vector<std::string>& chosen)
@@ -77,7 +79,7 @@ absl::Status CsvWriter::Append(const api::v1::Item& item, std::string* text) {
     }
     ExportedColumn& column = columns_[found->second];
     std::string& cell = cells[found->second];
-    const Json json = AttributeValueToJson(value);
+    const Json json = MessageToJson(value);
     const std::string& type = json.begin().key();
     if (column.type.empty()) column.type = type;
     if (column.type != type) {
@@ -98,7 +100,7 @@ absl::Status CsvWriter::Refuse(const api::v1::Item& item, const std::string& att
   Json key = Json::object();
   for (size_t i = 0; i < key_count_; ++i) {
     const auto found = item.attributes().find(columns_[i].name);
-    if (found != item.attributes().end()) key[columns_[i].name] = AttributeValueToJson(found->second);
+    if (found != item.attributes().end()) key[columns_[i].name] = MessageToJson(found->second);
   }
   return InputError(Cat("the attribute ", attribute, " of the item ", CompactJson(key), " ", why,
                         "; --format jsonl takes all items"));

@@ -105,7 +105,7 @@ void AddItem(std::string_view key, std::string_view value, const KeyLayout& layo
     decoded->problems.emplace_back("item: malformed");
     return;
   }
-  decoded->json["Item"] = ItemToJson(item);
+  decoded->json["Item"] = MessageToJson(item);
   const absl::StatusOr<codec::CanonicalItem> canonical = codec::CanonicalizeItem(bytes, codec::ValueTexts::kStored);
   if (!canonical.ok()) {
     decoded->problems.push_back(Cat("item: ", Sv(canonical.status().message())));

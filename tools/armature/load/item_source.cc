@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
+#include "armature/api/v1/items.pb.h"
+#include "daemon/message_json/json_reader.h"
+#include "daemon/message_json/strict_reader.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/json_text.h"
@@ -33,9 +37,23 @@ absl::StatusOr<api::v1::AttributeValue> ValueOf(const std::string& name, const s
   return AttributeValueFromJson(json, name);
 }
 
+// The item of a line without faults, wrapped or not; nullopt if there is a fault. `line` gets capacity for the parser.
+std::optional<api::v1::Item> SoundItem(std::string* line) {
+  line->reserve(line->size() + daemon::JsonDocument::kPadding);
+  const absl::StatusOr<daemon::JsonDocument> document = daemon::JsonDocument::Parse(*line);
+  if (!document.ok()) return std::nullopt;
+  api::v1::ItemResponse wrapped;  // {"Item": {...}}
+  const bool is_wrapped = daemon::ReadStrictly(document->root(), "", &wrapped).ok();
+  if (is_wrapped && wrapped.has_item()) return std::move(*wrapped.mutable_item());
+  api::v1::Item item;
+  return daemon::ReadStrictly(document->root(), "", &item).ok() ? std::optional(std::move(item)) : std::nullopt;
+}
+
 // The item of a line, which may be wrapped as in table exports. No item is valid in both readings: the values of one
 // would be the types of the other.
-absl::StatusOr<api::v1::Item> ItemFromLine(std::string_view line) {
+absl::StatusOr<api::v1::Item> ItemFromLine(std::string* text) {
+  if (std::optional<api::v1::Item> item = SoundItem(text); item.has_value()) return *std::move(item);
+  const std::string_view line = *text;
   ARM_ASSIGN_OR_RETURN(const Json json, ParseJson(line));
   if (!json.is_object() || json.size() != 1 || !json.contains("Item")) return ItemFromJson(json, "");
   absl::StatusOr<api::v1::Item> wrapped = ItemFromJson(json["Item"], "Item");
@@ -152,7 +170,7 @@ absl::StatusOr<bool> ItemSource::Next(SourceRecord* record) {
   } while (IsBlank(line_));
   record->line = text_->position().line;
   if (format_ == LoadFormat::kJsonLines) {
-    record->item = ItemFromLine(line_);
+    record->item = ItemFromLine(&line_);
   } else {
     ARM_ASSIGN_OR_RETURN(const bool is_record, ReadCells());
     record->item =

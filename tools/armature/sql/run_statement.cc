@@ -21,7 +21,7 @@ absl::StatusOr<StatementResult> RunStatement(const client::Client& client, api::
         result.has_more = true;
         return result;
       }
-      result.items.push_back(ItemToJson(item));
+      result.items.push_back(MessageToJson(item));
     }
     if (!page.has_next_token()) return result;
     const bool is_full = limit > 0 && static_cast<int64_t>(result.items.size()) >= limit;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "daemon/json/item_json.h"
-#include "daemon/json/json_writer.h"
+#include "daemon/message_json/item_json.h"
+#include "daemon/message_json/json_writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/codec/item_codec.h"

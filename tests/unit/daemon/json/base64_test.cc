@@ -1,4 +1,4 @@
-#include "daemon/json/base64.h"
+#include "daemon/message_json/base64.h"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "daemon/json/json_writer.h"
-#include "daemon/json/message_documents.h"
+#include "daemon/message_json/json_writer.h"
+#include "daemon/message_json/message_documents.h"
 
 namespace armature::daemon {
 

@@ -1,4 +1,4 @@
-#include "daemon/json/item_json.h"
+#include "daemon/message_json/item_json.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/json/item_json.h"
+#include "daemon/json/item_answers.h"
 #include "daemon/json/item_requests.h"
 #include "tests/unit/daemon/json/json_api_test_util.h"
 #include "tests/unit/daemon/json/json_test_util.h"

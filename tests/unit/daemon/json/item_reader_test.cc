@@ -1,4 +1,4 @@
-#include "daemon/json/item_reader.h"
+#include "daemon/message_json/item_reader.h"
 
 #include <gtest/gtest.h>
 

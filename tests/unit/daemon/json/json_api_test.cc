@@ -8,7 +8,7 @@
 
 #include "armature/version.h"
 #include "daemon/json/error_json.h"
-#include "daemon/json/json_reader.h"
+#include "daemon/message_json/json_reader.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "tests/unit/daemon/json/json_api_test_util.h"

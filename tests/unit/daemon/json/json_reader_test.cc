@@ -1,4 +1,4 @@
-#include "daemon/json/json_reader.h"
+#include "daemon/message_json/json_reader.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "daemon/json/item_json.h"
-#include "daemon/json/item_reader.h"
-#include "daemon/json/json_reader.h"
+#include "daemon/message_json/item_json.h"
+#include "daemon/message_json/item_reader.h"
+#include "daemon/message_json/json_reader.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"

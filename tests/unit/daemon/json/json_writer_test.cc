@@ -1,4 +1,4 @@
-#include "daemon/json/json_writer.h"
+#include "daemon/message_json/json_writer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,10 @@
-#include "daemon/json/message_documents.h"
+#include "daemon/message_json/message_documents.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "armature/api/v1/statements.pb.h"
 #include "armature/api/v1/tables.pb.h"
 #include "daemon/api/table_messages.h"
 #include "daemon/message_json/given_fields.h"
@@ -48,6 +49,14 @@ TEST(MessageReader, IntegersBeyond32BitsAreKept) {
   EXPECT_EQ(GivenInteger(*ReadAs<v1::ListTablesRequest>(R"({"Limit": -1})"), kLimit), -1);
   EXPECT_EQ(GivenInteger(*ReadAs<v1::ListTablesRequest>(R"({"Limit": 3000000000, "Limit": 7})"), kLimit), 7);
   EXPECT_EQ(GivenInteger(*ReadAs<v1::ListTablesRequest>("{}"), kLimit), std::nullopt);
+}
+
+// The protocol has change sequences in headers.
+TEST(MessageReader, ChangeSequencesAreNoMembers) {
+  const auto request = ReadAs<v1::ExecuteStatementRequest>(R"({"Statement": "s", "AtLeastSequence": "x"})");
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->at_least_sequence(), 0U);
+  EXPECT_EQ(ReadAs<v1::ExecuteStatementRequest>(R"({"AtLeastSequence": 7})")->at_least_sequence(), 0U);
 }
 
 TEST(MessageReader, TheZeroValueOfAnEnumIsNoWord) {

@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "armature/admin/v1/admin.pb.h"
+#include "armature/api/v1/items.pb.h"
 #include "armature/api/v1/tables.pb.h"
 #include "storage/base/strings.h"
+#include "storage/model/limits.h"
 
 namespace armature::cli::message_json_test {
 
@@ -75,6 +77,32 @@ TEST(MessageJsonTest, TimesAreSecondsAndZeroCountsAppear) {
   EXPECT_FALSE(json.contains("BillingModeSummary"));
 }
 
+TEST(MessageJsonTest, TimesAreReadAsSeconds) {
+  api::v1::RestoreTableToPointInTimeRequest request;
+  ASSERT_TRUE(MessageFromJson(*ParseJson(R"({"RestoreDateTime":1700000000.5})"), "", &request).ok());
+  EXPECT_EQ(request.restore_date_time_ms(), 1'700'000'000'500);
+  EXPECT_THAT(MessageFromJson(*ParseJson(R"({"RestoreDateTime":"now"})"), "", &request).message(),
+              HasSubstr("RestoreDateTime: must be a number of seconds, not string"));
+}
+
+// The JSON protocol keeps values beside the fields of a message, for the engine. They are not sent to the daemon.
+TEST(MessageJsonTest, MessagesHaveNothingBesideTheirFields) {
+  api::v1::PutItemRequest request;
+  ASSERT_TRUE(MessageFromJson(*ParseJson(R"({"Item":{"a":{"L":[{"S":""}]}},
+      "ExpressionAttributeNames":{"#n":"n"},"ExpressionAttributeValues":{":v":{"M":{"k":{"NULL":true}}}}})"),
+                              "", &request)
+                  .ok());
+  api::v1::PutItemRequest expected;
+  (*expected.mutable_item()->mutable_attributes())["a"].mutable_l()->add_values()->set_s("");
+  (*expected.mutable_expression_attribute_names())["#n"] = "n";
+  auto& value = (*expected.mutable_expression_attribute_values())[":v"];
+  (*value.mutable_m()->mutable_entries())["k"].set_null(true);
+  EXPECT_EQ(request.SerializeAsString(), expected.SerializeAsString());
+  api::v1::CreateTableRequest create;
+  ASSERT_TRUE(MessageFromJson(*ParseJson(R"({"KeySchema":[]})"), "", &create).ok());
+  EXPECT_EQ(create.SerializeAsString(), "");
+}
+
 Json Parsed(const std::string& text) {
   auto json = ParseJson(text);
   EXPECT_TRUE(json.ok()) << text << ": " << json.status();
@@ -108,7 +136,7 @@ TEST(AttributeJsonTest, EveryTypeComesBackAsItWas) {
        }) {
     const auto item = ItemFromJson(Parsed(text), "");
     ASSERT_TRUE(item.ok()) << text << ": " << item.status();
-    const Json again = ItemToJson(*item);
+    const Json again = MessageToJson(*item);
     // nlohmann::json compares objects without their order.
     EXPECT_EQ(nlohmann::json(again), nlohmann::json(Parsed(text))) << text;
   }
@@ -123,7 +151,7 @@ TEST(AttributeJsonTest, BytesAreDecoded) {
 TEST(AttributeJsonTest, MembersAreSorted) {
   const auto item = ItemFromJson(Parsed(R"({"b":{"S":""},"C":{"S":""},"a":{"S":""}})"), "");
   ASSERT_TRUE(item.ok());
-  EXPECT_EQ(CompactJson(ItemToJson(*item)), R"({"C":{"S":""},"a":{"S":""},"b":{"S":""}})");
+  EXPECT_EQ(CompactJson(MessageToJson(*item)), R"({"C":{"S":""},"a":{"S":""},"b":{"S":""}})");
 }
 
 TEST(AttributeJsonTest, ErrorsNameThePath) {
@@ -149,8 +177,8 @@ TEST(AttributeJsonTest, Base64IsCanonical) {
 }
 
 TEST(AttributeJsonTest, DepthIsBounded) {
-  EXPECT_EQ(ItemComplaint(Nested(kValueDepthMax)), "");
-  EXPECT_THAT(ItemComplaint(Nested(kValueDepthMax + 1)), HasSubstr("nests deeper than 32 levels"));
+  EXPECT_EQ(ItemComplaint(Nested(model::kNestingDepthMax)), "");
+  EXPECT_THAT(ItemComplaint(Nested(model::kNestingDepthMax + 1)), HasSubstr("nests deeper than 32 levels"));
 }
 
 TEST(JsonTextTest, RefusesWhatIsAmbiguousOrBroken) {

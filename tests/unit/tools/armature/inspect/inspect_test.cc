@@ -101,7 +101,7 @@ TEST_F(InspectTest, KeysOfIndexesNameTheAttributesOfBoth) {
   EXPECT_EQ(ComponentsText(row.json["Components"]), "g=S:x, n=N:-1.5, b=B:AP8=, pk=S:a, sk=N:7");
   EXPECT_EQ(DecodeKey(GlobalKey(item), KeyLayout()).json["PartitionComponents"], 2);
   EXPECT_EQ(row.json["ItemSize"], item.api_size);
-  EXPECT_EQ(row.json["Item"], ItemToJson(*ItemFromJson(*ParseJson(kItem), "")));
+  EXPECT_EQ(row.json["Item"], MessageToJson(*ItemFromJson(*ParseJson(kItem), "")));
   std::string local = *codec::EncodeTableKey(table_.local_indexes[0].key, model::ItemView(item.bytes));
   ASSERT_TRUE(codec::AppendKeyComponents(table_.key.sort, model::ItemView(item.bytes), &local));
   const Decoded local_row = DecodeRow(local, Stored(item), tables_.LayoutOf("l5.6"));

@@ -175,7 +175,7 @@ TEST(Csv, CellsHaveTypes) {
   const auto item = ItemFromCsv({"s", "n", "b", "yes", "list", "none", "a=b"},
                                 {"7", "7.50", "AQI=", "true", R"([{"S":"x"}])", "", "z"}, *types);
   ASSERT_TRUE(item.ok()) << item.status();
-  EXPECT_EQ(CompactJson(ItemToJson(*item)),
+  EXPECT_EQ(CompactJson(MessageToJson(*item)),
             R"({"a=b":{"S":"z"},"b":{"B":"AQI="},"list":{"L":[{"S":"x"}]},"n":{"N":"7.50"},"s":{"S":"7"},)"
             R"("yes":{"BOOL":true}})");
   EXPECT_FALSE(ItemFromCsv({"yes"}, {"maybe"}, *types).ok());
@@ -191,12 +191,12 @@ TEST(ItemSource, ABadRecordIsPassedOver) {
   ASSERT_TRUE(source.ok()) << source.status();
   SourceRecord record;
   ASSERT_TRUE(*(*source)->Next(&record));
-  EXPECT_EQ(CompactJson(ItemToJson(*record.item)), R"({"id":{"S":"a"}})");
+  EXPECT_EQ(CompactJson(MessageToJson(*record.item)), R"({"id":{"S":"a"}})");
   ASSERT_TRUE(*(*source)->Next(&record));
   EXPECT_FALSE(record.item.ok());
   EXPECT_EQ(record.line, 3);
   ASSERT_TRUE(*(*source)->Next(&record));
-  EXPECT_EQ(CompactJson(ItemToJson(*record.item)), R"({"id":{"S":"b"}})");
+  EXPECT_EQ(CompactJson(MessageToJson(*record.item)), R"({"id":{"S":"b"}})");
   EXPECT_EQ(record.line, 4);
   EXPECT_FALSE(*(*source)->Next(&record));
 }
@@ -207,7 +207,7 @@ TEST(ItemSource, RecordsOfCsvMayTakeSeveralLines) {
   ASSERT_TRUE(source.ok()) << source.status();
   SourceRecord record;
   ASSERT_TRUE(*(*source)->Next(&record));
-  EXPECT_EQ(CompactJson(ItemToJson(*record.item)), R"({"id":{"S":"a"},"text":{"S":"one\ntwo"}})");
+  EXPECT_EQ(CompactJson(MessageToJson(*record.item)), R"({"id":{"S":"a"},"text":{"S":"one\ntwo"}})");
   EXPECT_EQ(record.line, 2);
   EXPECT_EQ(record.end.line, 3);
   // Records after an open quote are not guessed.

@@ -1,11 +1,11 @@
-#include "daemon/json/json_writer.h"
+#include "daemon/message_json/json_writer.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
 
-#include "daemon/json/base64.h"
+#include "daemon/message_json/base64.h"
 
 namespace armature::daemon {
 namespace {
@@ -157,13 +157,17 @@ JsonWriter& JsonWriter::String(std::string_view text) {
   return *this;
 }
 
-JsonWriter& JsonWriter::Integer(int64_t value) {
+template <class Number>
+JsonWriter& JsonWriter::Digits(Number value) {
   constexpr size_t kMaxBytes = 20;
   BeforeValue();
   char* const out = Room(kMaxBytes);
   size_ += static_cast<size_t>(std::to_chars(out, out + kMaxBytes, value).ptr - out);
   return *this;
 }
+
+JsonWriter& JsonWriter::Integer(int64_t value) { return Digits(value); }
+JsonWriter& JsonWriter::Unsigned(uint64_t value) { return Digits(value); }
 
 JsonWriter& JsonWriter::Boolean(bool value) {
   BeforeValue();

@@ -1,5 +1,5 @@
-#ifndef ARMATURE_DAEMON_JSON_BASE64_H_
-#define ARMATURE_DAEMON_JSON_BASE64_H_
+#ifndef ARMATURE_DAEMON_MESSAGE_JSON_BASE64_H_
+#define ARMATURE_DAEMON_MESSAGE_JSON_BASE64_H_
 
 // Standard base64 with padding, to and from the caller's memory: the form of binaries in the JSON protocol. Abseil's
 // functions are for all other places. absl::Base64Unescape also accepts blanks, missing padding, full stops in place of
@@ -29,4 +29,4 @@ size_t DecodedSize(std::string_view text);
 
 }  // namespace armature::daemon
 
-#endif  // ARMATURE_DAEMON_JSON_BASE64_H_
+#endif  // ARMATURE_DAEMON_MESSAGE_JSON_BASE64_H_

@@ -1,4 +1,4 @@
-#include "daemon/json/json_reader.h"
+#include "daemon/message_json/json_reader.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "daemon/json/json_dom.h"
+#include "daemon/message_json/json_dom.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -127,6 +127,12 @@ JsonDocument::~JsonDocument() {
 }
 
 absl::StatusOr<JsonDocument> JsonDocument::Parse(const std::string& text) {
+  absl::StatusOr<JsonDocument> document = ParseAny(text);
+  if (document.ok() && !JsonDom::Element(document->root()).is_object()) return NoDocumentError();
+  return document;
+}
+
+absl::StatusOr<JsonDocument> JsonDocument::ParseAny(const std::string& text) {
   if (text.size() > kTextBytesMax) return NoDocumentError();
   JsonDocument document(std::exchange(KeptParser(), nullptr));
   if (document.parser_ == nullptr) {
@@ -139,7 +145,6 @@ absl::StatusOr<JsonDocument> JsonDocument::Parse(const std::string& text) {
   const auto error = document.parser_->parser.parse(text).get(root);
   if (error == simdjson::MEMALLOC) return absl::ResourceExhaustedError("no memory to parse a document");
   if (error != simdjson::SUCCESS) return NoDocumentError();
-  if (!root.is_object()) return NoDocumentError();
   document.root_ = JsonDom::Value(root);
   return document;
 }

@@ -1,5 +1,5 @@
-#ifndef ARMATURE_DAEMON_JSON_ITEM_READER_H_
-#define ARMATURE_DAEMON_JSON_ITEM_READER_H_
+#ifndef ARMATURE_DAEMON_MESSAGE_JSON_ITEM_READER_H_
+#define ARMATURE_DAEMON_MESSAGE_JSON_ITEM_READER_H_
 
 // Converts items and values of a document to the engine's wire form (engine/items/request.h).
 //
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "daemon/json/json_reader.h"
+#include "daemon/message_json/json_reader.h"
 
 namespace armature::daemon {
 
@@ -38,4 +38,4 @@ inline absl::Status ReadAttributeValueList(JsonValue value, std::optional<std::v
 
 }  // namespace armature::daemon
 
-#endif  // ARMATURE_DAEMON_JSON_ITEM_READER_H_
+#endif  // ARMATURE_DAEMON_MESSAGE_JSON_ITEM_READER_H_

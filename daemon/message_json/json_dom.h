@@ -1,5 +1,5 @@
-#ifndef ARMATURE_DAEMON_JSON_JSON_DOM_H_
-#define ARMATURE_DAEMON_JSON_JSON_DOM_H_
+#ifndef ARMATURE_DAEMON_MESSAGE_JSON_JSON_DOM_H_
+#define ARMATURE_DAEMON_MESSAGE_JSON_JSON_DOM_H_
 
 // Internal to the JSON readers: the parser's view of a document.
 
@@ -9,7 +9,7 @@
 
 #include <simdjson.h>
 #include "absl/status/status.h"
-#include "daemon/json/json_reader.h"
+#include "daemon/message_json/json_reader.h"
 
 namespace armature::daemon {
 
@@ -52,4 +52,4 @@ bool GetFlag(element e, bool* flag);
 
 }  // namespace armature::daemon
 
-#endif  // ARMATURE_DAEMON_JSON_JSON_DOM_H_
+#endif  // ARMATURE_DAEMON_MESSAGE_JSON_JSON_DOM_H_

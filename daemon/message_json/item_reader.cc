@@ -1,4 +1,4 @@
-#include "daemon/json/item_reader.h"
+#include "daemon/message_json/item_reader.h"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "daemon/json/base64.h"
-#include "daemon/json/json_dom.h"
+#include "daemon/message_json/base64.h"
+#include "daemon/message_json/json_dom.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/item_view.h"

@@ -1,5 +1,5 @@
-#ifndef ARMATURE_DAEMON_JSON_JSON_WRITER_H_
-#define ARMATURE_DAEMON_JSON_JSON_WRITER_H_
+#ifndef ARMATURE_DAEMON_MESSAGE_JSON_JSON_WRITER_H_
+#define ARMATURE_DAEMON_MESSAGE_JSON_JSON_WRITER_H_
 
 // Writes one JSON document sequentially.
 
@@ -42,6 +42,7 @@ class JsonWriter {
   // `text` is well-formed UTF-8.
   JsonWriter& String(std::string_view text);
   JsonWriter& Integer(int64_t value);
+  JsonWriter& Unsigned(uint64_t value);
   JsonWriter& Boolean(bool value);
   // Plain decimal with at least one digit after the point: 0.5, 6.0. `value` must be finite.
   JsonWriter& Double(double value);
@@ -108,6 +109,8 @@ class JsonWriter {
   // True if the buffer may have `size` bytes.
   bool Covers(size_t size);
   void Quote(std::string_view text);
+  template <class Number>
+  JsonWriter& Digits(Number value);
 
   // Larger than the written document, so that bytes are set, not appended.
   std::string buffer_;
@@ -121,4 +124,4 @@ class JsonWriter {
 
 }  // namespace armature::daemon
 
-#endif  // ARMATURE_DAEMON_JSON_JSON_WRITER_H_
+#endif  // ARMATURE_DAEMON_MESSAGE_JSON_JSON_WRITER_H_

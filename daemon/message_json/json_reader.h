@@ -1,5 +1,5 @@
-#ifndef ARMATURE_DAEMON_JSON_JSON_READER_H_
-#define ARMATURE_DAEMON_JSON_JSON_READER_H_
+#ifndef ARMATURE_DAEMON_MESSAGE_JSON_JSON_READER_H_
+#define ARMATURE_DAEMON_MESSAGE_JSON_JSON_READER_H_
 
 // Typed access to the document of a request.
 //
@@ -47,10 +47,15 @@ class JsonDocument {
   // Larger than any front end accepts.
   static constexpr size_t kTextBytesMax = size_t{32} << 20;
 
+  // The parser reads so many bytes beyond the end of a text, or copies it.
+  static constexpr size_t kPadding = 64;
+
   // `text` must be one JSON text in UTF-8 and is used during the call only. It is not copied if its capacity exceeds
-  // its size by 64 bytes. Errors: SerializationException with kNoDocumentText, also if the document is not an object,
-  // too deep or too large, or has an integer beyond 64 bits or a number beyond the range of a double.
+  // its size by kPadding bytes. Errors: SerializationException with kNoDocumentText, also if the document is not an
+  // object, too deep or too large, or has an integer beyond 64 bits or a number beyond the range of a double.
   static absl::StatusOr<JsonDocument> Parse(const std::string& text);
+  // Parses a document that need not be an object.
+  static absl::StatusOr<JsonDocument> ParseAny(const std::string& text);
 
   JsonDocument(JsonDocument&&) noexcept;
   JsonDocument& operator=(JsonDocument&&) = delete;
@@ -117,4 +122,4 @@ inline absl::Status ReadStringMap(JsonValue value, std::optional<StringMap<std::
 
 }  // namespace armature::daemon
 
-#endif  // ARMATURE_DAEMON_JSON_JSON_READER_H_
+#endif  // ARMATURE_DAEMON_MESSAGE_JSON_JSON_READER_H_
