@@ -1,9 +1,12 @@
 #include "daemon/api/stream_messages.h"
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
-#include "daemon/api/message_parts.h"
+#include "daemon/api/wire_source.h"
+#include "daemon/message_json/message_names.h"
 #include "engine/streams/stream_shards.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -31,18 +34,18 @@ v1::EventName EventNameOf(codec::StreamEvent event) {
   return v1::EVENT_NAME_REMOVE;
 }
 
-absl::Status TakeStart(const v1::WatchRequest& message, engine::WatchRequest* request) {
-  if (!v1::WatchStart_IsValid(message.start())) return ValidationError("The start of the watch is unknown");
-  if (!message.has_after_sequence_number()) {
-    const bool is_oldest = message.start() == v1::WATCH_START_OLDEST;
-    request->start = is_oldest ? engine::WatchStart::kOldest : engine::WatchStart::kNow;
+// `start`: the name of a WatchStart; empty if it is not set.
+absl::Status SetStart(const std::string& start, std::optional<std::string> after, engine::WatchRequest* request) {
+  if (!start.empty() && FindEnumValue(*v1::WatchStart_descriptor(), start) == nullptr) {
+    return ValidationError("The start of the watch is unknown");
+  }
+  if (!after.has_value()) {
+    request->start = start == "OLDEST" ? engine::WatchStart::kOldest : engine::WatchStart::kNow;
     return absl::OkStatus();
   }
-  if (message.start() != v1::WATCH_START_UNSPECIFIED) {
-    return ValidationError("A watch begins at a start or behind a sequence number, not at both");
-  }
+  if (!start.empty()) return ValidationError("A watch begins at a start or behind a sequence number, not at both");
   request->start = engine::WatchStart::kAfterSequence;
-  request->after_sequence = message.after_sequence_number();
+  request->after_sequence = *std::move(after);
   return absl::OkStatus();
 }
 
@@ -84,17 +87,35 @@ void Fill(const engine::ChangeOfItem& change, model::StreamView view, v1::Change
 }
 
 absl::StatusOr<engine::WatchRequest> ParseWatch(std::string_view bytes) {
-  v1::WatchRequest message;
-  ARM_ASSIGN_OR_RETURN(SplitRequest split, ParseSplit(bytes, "Watch", kNoLegacyFields, &message));
+  using M = v1::WatchRequest;
+  const WireSource in("Watch");
   engine::WatchRequest request;
-  if (!message.table_name().empty()) request.table_name = message.table_name();
-  ARM_RETURN_IF_ERROR(TakeStart(message, &request));
-  request.key_wire = std::move(split.item);
-  request.view = Text(message.stream_view_type());
-  if (message.has_heartbeat_ms()) request.heartbeat_ms = message.heartbeat_ms();
-  if (message.has_filter_expression()) request.expressions.filter = message.filter_expression();
-  TakeNames(message, &request.expressions);
-  request.expressions.values_wire = std::move(split.values);
+  std::string start;
+  std::optional<std::string> after;
+  const auto read = [&](uint32_t number, const WireValue& value) {
+    switch (number) {
+      case M::kTableNameFieldNumber:
+        return in.RequiredText(value, &request.table_name);
+      case M::kPartitionKeyFieldNumber:
+        return in.Item(value, &request.key_wire);
+      case M::kStartFieldNumber:
+        return in.Word<v1::WatchStart>(value, &start);
+      case M::kAfterSequenceNumberFieldNumber:
+        return in.Text(value, &after);
+      case M::kStreamViewTypeFieldNumber:
+        return in.Word<v1::StreamViewType>(value, &request.view);
+      case M::kHeartbeatMsFieldNumber:
+        return in.Integer(value, &request.heartbeat_ms);
+      case M::kFilterExpressionFieldNumber:
+        return in.Text(value, &request.expressions.filter);
+      case M::kExpressionAttributeNamesFieldNumber:
+        return in.Names(value, &request.expressions.names);
+      default:
+        return in.Values(value, &request.expressions.values_wire);
+    }
+  };
+  ARM_RETURN_IF_ERROR(in.Fields<M>(bytes, read));
+  ARM_RETURN_IF_ERROR(SetStart(start, std::move(after), &request));
   return request;
 }
 

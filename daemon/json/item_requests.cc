@@ -6,347 +6,195 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/api/item_request_fields.h"
 #include "daemon/message_json/item_reader.h"
-#include "engine/items/request.h"
+#include "daemon/message_json/json_reader.h"
+#include "daemon/message_json/message_names.h"
 #include "storage/base/status_macros.h"
-#include "storage/model/limits.h"
 
 namespace armature::daemon {
 namespace {
 
-using engine::BatchWrite;
-using engine::ExpressionParameters;
-using engine::TransactAction;
-using engine::WriteKind;
+namespace v1 = ::armature::api::v1;
 
-// Reads a map of legacy (pre-expression) parameters: structures called `shape`, whose members `read` sets. The map by
-// name sorts them and keeps the last of several with one name.
-template <class Entry>
-absl::Status ReadEntries(JsonValue value, std::string_view shape,
-                         absl::Status (*read)(std::string_view, JsonValue, Entry*),
-                         std::optional<std::vector<Entry>>* to) {
-  std::map<std::string_view, Entry> entries;
-  const auto read_entry = [&](std::string_view attribute, JsonValue structure) {
-    Entry entry;
-    entry.attribute = std::string(attribute);
-    absl::Status status = ReadStructure(
-        structure, shape, [&](std::string_view name, JsonValue member) { return read(name, member, &entry); });
-    if (status.ok()) entries.insert_or_assign(attribute, std::move(entry));
-    return status;
-  };
-  ARM_RETURN_IF_ERROR(ReadMap(value, shape, read_entry));
-  to->emplace();
-  for (auto& [attribute, entry] : entries) (*to)->push_back(std::move(entry));
-  return absl::OkStatus();
-}
-
-absl::Status ReadAttributeUpdates(JsonValue value, std::optional<std::vector<engine::LegacyUpdate>>* to) {
-  return ReadEntries<engine::LegacyUpdate>(
-      value, "AttributeValueUpdate",
-      [](std::string_view name, JsonValue member, engine::LegacyUpdate* entry) {
-        if (name == "Value") return ReadAttributeValue(member, &entry->value_wire);
-        if (name == "Action") return ReadWord(member, &entry->action);
-        return absl::OkStatus();
-      },
-      to);
-}
-
-absl::Status ReadExpected(JsonValue value, std::optional<std::vector<engine::LegacyExpectation>>* to) {
-  return ReadEntries<engine::LegacyExpectation>(
-      value, "ExpectedAttributeValue",
-      [](std::string_view name, JsonValue member, engine::LegacyExpectation* entry) {
-        if (name == "Value") return ReadAttributeValue(member, &entry->value_wire);
-        if (name == "Exists") return ReadBoolean(member, &entry->exists);
-        if (name == "ComparisonOperator") return ReadWord(member, &entry->comparison_operator);
-        if (name == "AttributeValueList") return ReadAttributeValueList(member, &entry->argument_wires);
-        return absl::OkStatus();
-      },
-      to);
-}
-
-// KeyConditions, QueryFilter, ScanFilter.
-absl::Status ReadConditions(JsonValue value, std::optional<std::vector<engine::LegacyCondition>>* to) {
-  return ReadEntries<engine::LegacyCondition>(
-      value, "Condition",
-      [](std::string_view name, JsonValue member, engine::LegacyCondition* entry) {
-        if (name == "ComparisonOperator") return ReadWord(member, &entry->comparison_operator);
-        if (name == "AttributeValueList") return ReadAttributeValueList(member, &entry->argument_wires);
-        return absl::OkStatus();
-      },
-      to);
-}
-
-// Reads members of all requests with expressions.
-absl::Status ReadNames(std::string_view name, JsonValue value, ExpressionParameters* to) {
-  if (name == "ExpressionAttributeNames") return ReadStringMap(value, &to->names);
-  return absl::OkStatus();
-}
-
-// Reads members of all requests with conditions or filters.
-absl::Status ReadNamesAndValues(std::string_view name, JsonValue value, ExpressionParameters* to) {
-  if (name == "ExpressionAttributeValues") return ReadItem(value, &to->values_wire);
-  if (name == "ConditionalOperator") return ReadWord(value, &to->legacy.conditional_operator);
-  return ReadNames(name, value, to);
-}
-
-absl::Status ReadGetMember(std::string_view name, JsonValue value, engine::GetItemRequest* to) {
-  if (name == "TableName") return ReadString(value, &to->table_name);
-  if (name == "Key") return ReadItem(value, &to->key_wire);
-  if (name == "ConsistentRead") return ReadBoolean(value, &to->consistent_read);
-  if (name == "ProjectionExpression") return ReadString(value, &to->expressions.projection);
-  if (name == "AttributesToGet") return ReadStringList(value, &to->expressions.legacy.attributes_to_get);
-  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
-  return ReadNames(name, value, &to->expressions);
-}
-
-// Reads common members of puts, updates and deletes.
-absl::Status ReadWriteMember(std::string_view name, JsonValue value, engine::WriteRequest* to) {
-  if (name == "TableName") return ReadString(value, &to->table_name);
-  if (name == "ConditionExpression") return ReadString(value, &to->expressions.condition);
-  if (name == "Expected") return ReadExpected(value, &to->expressions.legacy.expected);
-  if (name == "ReturnValues") return ReadWord(value, &to->return_values);
-  if (name == "ReturnValuesOnConditionCheckFailure") {
-    return ReadWord(value, &to->return_values_on_condition_check_failure);
+// The numbers of the fields of messages by their names in JSON. Messages are small and their first members are the most
+// frequent, so a search in order is fast.
+class FieldNumbers {
+ public:
+  FieldNumbers(std::initializer_list<const google::protobuf::Descriptor*> messages) {
+    for (const google::protobuf::Descriptor* const message : messages) {
+      for (const JsonShape::Member& member : ShapeOf(*message).members) {
+        if (Find(member.name) == 0) fields_.emplace_back(member.name, member.field->number());
+      }
+    }
+    shape_ = ShapeOf(**messages.begin()).name;
   }
-  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
-  if (name == "ReturnItemCollectionMetrics") return ReadWord(value, &to->return_item_collection_metrics);
-  return ReadNamesAndValues(name, value, &to->expressions);
-}
 
-absl::Status ReadPutMember(std::string_view name, JsonValue value, engine::WriteRequest* to) {
-  return name == "Item" ? ReadItem(value, &to->item_wire) : ReadWriteMember(name, value, to);
-}
-
-absl::Status ReadDeleteMember(std::string_view name, JsonValue value, engine::WriteRequest* to) {
-  return name == "Key" ? ReadItem(value, &to->item_wire) : ReadWriteMember(name, value, to);
-}
-
-absl::Status ReadUpdateMember(std::string_view name, JsonValue value, engine::WriteRequest* to) {
-  if (name == "UpdateExpression") return ReadString(value, &to->expressions.update);
-  if (name == "AttributeUpdates") return ReadAttributeUpdates(value, &to->expressions.legacy.attribute_updates);
-  return ReadDeleteMember(name, value, to);
-}
-
-// Reads common members of queries and scans.
-absl::Status ReadReadMember(std::string_view name, JsonValue value, engine::ReadRequest* to) {
-  if (name == "TableName") return ReadString(value, &to->table_name);
-  if (name == "IndexName") return ReadString(value, &to->index_name);
-  if (name == "ExclusiveStartKey") return ReadItem(value, &to->exclusive_start_key_wire);
-  if (name == "Select") return ReadWord(value, &to->select);
-  if (name == "ConsistentRead") return ReadBoolean(value, &to->consistent_read);
-  if (name == "Limit") return ReadInteger(value, &to->limit);
-  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
-  if (name == "FilterExpression") return ReadString(value, &to->expressions.filter);
-  if (name == "ProjectionExpression") return ReadString(value, &to->expressions.projection);
-  if (name == "AttributesToGet") return ReadStringList(value, &to->expressions.legacy.attributes_to_get);
-  return ReadNamesAndValues(name, value, &to->expressions);
-}
-
-absl::Status ReadQueryMember(std::string_view name, JsonValue value, engine::ReadRequest* to) {
-  if (name == "KeyConditionExpression") return ReadString(value, &to->expressions.key_condition);
-  if (name == "KeyConditions") return ReadConditions(value, &to->expressions.legacy.key_conditions);
-  if (name == "QueryFilter") return ReadConditions(value, &to->expressions.legacy.query_filter);
-  if (name == "ScanIndexForward") return ReadBoolean(value, &to->scan_index_forward);
-  return ReadReadMember(name, value, to);
-}
-
-absl::Status ReadScanMember(std::string_view name, JsonValue value, engine::ReadRequest* to) {
-  if (name == "ScanFilter") return ReadConditions(value, &to->expressions.legacy.scan_filter);
-  if (name == "Segment") return ReadInteger(value, &to->segment);
-  if (name == "TotalSegments") return ReadInteger(value, &to->total_segments);
-  return ReadReadMember(name, value, to);
-}
-
-absl::Status ReadItemList(JsonValue value, std::optional<std::vector<std::string>>* wires) {
-  wires->emplace();
-  return ReadList(
-      value, [wires](JsonValue key) { return ReadItem(key, engine::NextElement(model::kBatchGetKeysMax, &**wires)); });
-}
-
-absl::Status ReadTableKeys(JsonValue value, engine::TableKeys* to) {
-  return ReadStructure(value, "KeysAndAttributes", [to](std::string_view name, JsonValue member) {
-    if (name == "Keys") return ReadItemList(member, &to->key_wires);
-    if (name == "ConsistentRead") return ReadBoolean(member, &to->consistent_read);
-    if (name == "ProjectionExpression") return ReadString(member, &to->expressions.projection);
-    if (name == "ExpressionAttributeNames") return ReadStringMap(member, &to->expressions.names);
-    if (name == "AttributesToGet") return ReadStringList(member, &to->expressions.legacy.attributes_to_get);
-    return absl::OkStatus();
-  });
-}
-
-// Reads {"Item": {...}} or {"Key": {...}}: a structure with one member, an item.
-absl::Status ReadOneItem(JsonValue value, std::string_view shape, std::string_view member,
-                         std::optional<std::string>* wire) {
-  wire->reset();
-  return ReadStructure(value, shape, [&](std::string_view name, JsonValue item) {
-    return name == member ? ReadItem(item, wire) : absl::OkStatus();
-  });
-}
-
-absl::Status ReadWrite(JsonValue value, BatchWrite* to) {
-  return ReadStructure(value, "WriteRequest", [to](std::string_view name, JsonValue member) {
-    if (name == "PutRequest") {
-      to->is_put = true;
-      return ReadOneItem(member, "PutRequest", "Item", &to->put_wire);
+  // 0 for an unknown name.
+  uint32_t Find(std::string_view name) const {
+    for (const auto& [field, number] : fields_) {
+      if (field == name) return number;
     }
-    if (name == "DeleteRequest") {
-      to->is_delete = true;
-      return ReadOneItem(member, "DeleteRequest", "Key", &to->delete_wire);
-    }
-    return absl::OkStatus();
-  });
-}
+    return 0;
+  }
+  // The name of the first message in error texts.
+  std::string_view shape() const { return shape_; }
 
-absl::Status ReadAction(JsonValue value, std::string_view shape, engine::WriteRequest* to) {
-  *to = {};
-  return ReadStructure(value, shape, [to](std::string_view name, JsonValue member) {
-    if (name == "TableName") return ReadString(member, &to->table_name);
-    if (name == "Item" || name == "Key") return ReadItem(member, &to->item_wire);
-    if (name == "UpdateExpression") return ReadString(member, &to->expressions.update);
-    if (name == "ConditionExpression") return ReadString(member, &to->expressions.condition);
-    if (name == "ExpressionAttributeNames") return ReadStringMap(member, &to->expressions.names);
-    if (name == "ExpressionAttributeValues") return ReadItem(member, &to->expressions.values_wire);
-    if (name == "ReturnValuesOnConditionCheckFailure") {
-      return ReadWord(member, &to->return_values_on_condition_check_failure);
-    }
-    return absl::OkStatus();
-  });
-}
-
-struct ActionMember {
-  std::string_view name;
-  WriteKind kind;
+ private:
+  std::vector<std::pair<std::string_view, uint32_t>> fields_;
+  std::string_view shape_;
 };
-constexpr ActionMember kActionMembers[] = {{"ConditionCheck", WriteKind::kConditionCheck},
-                                           {"Put", WriteKind::kPut},
-                                           {"Delete", WriteKind::kDelete},
-                                           {"Update", WriteKind::kUpdate}};
 
-absl::Status ReadTransactWriteItem(JsonValue value, TransactAction* to) {
-  return ReadStructure(value, "TransactWriteItem", [to](std::string_view name, JsonValue member) {
-    for (const ActionMember& each : kActionMembers) {
-      if (name != each.name) continue;
-      ++to->given;
-      to->kind = each.kind;
-      return ReadAction(member, each.name, &to->write);
-    }
-    return absl::OkStatus();
-  });
-}
+// The source of requests that are documents (daemon/api/item_request_fields.h). Among members with one name the last
+// one counts.
+class JsonSource {
+ public:
+  using Whole = const std::string&;
+  using Value = JsonValue;
+  static constexpr bool kHasPresence = true;
 
-absl::Status ReadGet(JsonValue value, engine::GetItemRequest* to) {
-  *to = {};
-  return ReadStructure(value, "Get", [to](std::string_view name, JsonValue member) {
-    if (name == "TableName") return ReadString(member, &to->table_name);
-    if (name == "Key") return ReadItem(member, &to->key_wire);
-    if (name == "ProjectionExpression") return ReadString(member, &to->expressions.projection);
-    if (name == "ExpressionAttributeNames") return ReadStringMap(member, &to->expressions.names);
-    return absl::OkStatus();
-  });
-}
-
-absl::Status ReadBatchGetMember(std::string_view name, JsonValue value, engine::BatchGetRequest* to) {
-  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
-  if (name != "RequestItems") return absl::OkStatus();
-  to->tables.clear();
-  return ReadMap(value, "KeysAndAttributes", [to](std::string_view table, JsonValue keys) {
-    return ReadTableKeys(keys, engine::NextTable(table, model::kBatchGetKeysMax, &to->tables));
-  });
-}
-
-absl::Status ReadBatchWriteMember(std::string_view name, JsonValue value, engine::BatchWriteRequest* to) {
-  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
-  if (name == "ReturnItemCollectionMetrics") return ReadWord(value, &to->return_item_collection_metrics);
-  if (name != "RequestItems") return absl::OkStatus();
-  to->tables.clear();
-  return ReadMap(value, "WriteRequests", [to](std::string_view table, JsonValue writes) {
-    engine::TableWrites* const entry = engine::NextTable(table, model::kBatchWritesMax, &to->tables);
-    if (IsNull(writes)) return absl::OkStatus();
-    return ReadList(writes, [entry](JsonValue write) {
-      return ReadWrite(write, engine::NextElement(model::kBatchWritesMax, &entry->writes));
+  template <class Message, class Read>
+  absl::Status Fields(const std::string& document, Read read) const {
+    const FieldNumbers& numbers = NumbersOf<Message>();
+    return ReadRequest(document, numbers.shape(), [&](std::string_view name, JsonValue value) {
+      const uint32_t number = numbers.Find(name);
+      return number == 0 ? absl::OkStatus() : read(number, value);
     });
-  });
-}
+  }
+  template <class Message, class Read>
+  absl::Status Structure(JsonValue value, Read read) const {
+    return ReadFields(value, NumbersOf<Message>(), read);
+  }
+  // An action may have the members of all actions.
+  template <class Message, class Read>
+  absl::Status ActionFields(JsonValue value, Read read) const {
+    return ReadFields(value, NumbersOf<Message, v1::Put, v1::Update>(), read);
+  }
 
-absl::Status ReadTransactGetMember(std::string_view name, JsonValue value, engine::TransactGetRequest* to) {
-  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
-  if (name != "TransactItems") return absl::OkStatus();
-  to->given = true;
-  to->gets.clear();
-  return ReadList(value, [to](JsonValue element) {
-    engine::TransactGet& get = *engine::NextElement(model::kTransactActionsMax, &to->gets);
-    return ReadStructure(element, "TransactGetItem", [&get](std::string_view member, JsonValue structure) {
-      if (member != "Get") return absl::OkStatus();
-      get.given = true;
-      return ReadGet(structure, &get.get);
+  absl::Status Text(JsonValue value, std::optional<std::string>* to) const { return ReadString(value, to); }
+  absl::Status RequiredText(JsonValue value, std::optional<std::string>* to) const { return ReadString(value, to); }
+  template <class Enum>
+  absl::Status Word(JsonValue value, std::string* to) const {
+    return ReadWord(value, to);
+  }
+  template <class Bool>
+  absl::Status Flag(JsonValue value, Bool* to) const {
+    return ReadBoolean(value, to);
+  }
+  absl::Status Integer(JsonValue value, std::optional<int64_t>* to) const { return ReadInteger(value, to); }
+  // Documents have no positions: they are in a header.
+  absl::Status Position(JsonValue /*value*/, uint64_t* /*to*/) const { return absl::OkStatus(); }
+
+  template <class Wire>
+  absl::Status Item(JsonValue value, Wire* to) const {
+    return ReadItem(value, to);
+  }
+  absl::Status Values(JsonValue value, std::optional<std::string>* to) const { return ReadItem(value, to); }
+  absl::Status Names(JsonValue value, std::optional<StringMap<std::string>>* to) const {
+    return ReadStringMap(value, to);
+  }
+  absl::Status Texts(JsonValue value, std::optional<std::vector<std::string>>* to) const {
+    return ReadStringList(value, to);
+  }
+  absl::Status AttributeValue(JsonValue value, std::optional<std::string>* to) const {
+    return ReadAttributeValue(value, to);
+  }
+  template <class Wires>
+  absl::Status AttributeValues(JsonValue value, Wires* to) const {
+    return ReadAttributeValueList(value, to);
+  }
+
+  // The map by name sorts the entries and keeps the last of several with one name.
+  template <class Message, class Entry, class Read>
+  absl::Status LegacyMap(JsonValue value, std::optional<std::vector<Entry>>* to, Read read) const {
+    std::map<std::string_view, Entry> entries;
+    const FieldNumbers& numbers = NumbersOf<Message>();
+    ARM_RETURN_IF_ERROR(ReadMap(value, numbers.shape(), [&](std::string_view attribute, JsonValue structure) {
+      Entry entry;
+      entry.attribute = std::string(attribute);
+      absl::Status status = ReadFields(
+          structure, numbers, [&](uint32_t number, JsonValue member) { return read(*this, number, member, &entry); });
+      if (status.ok()) entries.insert_or_assign(attribute, std::move(entry));
+      return status;
+    }));
+    to->emplace();
+    for (auto& [attribute, entry] : entries) (*to)->push_back(std::move(entry));
+    return absl::OkStatus();
+  }
+
+  template <class Element, class Read>
+  absl::Status List(JsonValue value, size_t max, std::vector<Element>* to, Read read) const {
+    to->clear();
+    return ReadList(value, [&](JsonValue element) { return read(element, engine::NextElement(max, to)); });
+  }
+  template <class Element, class Read>
+  absl::Status List(JsonValue value, size_t max, std::optional<std::vector<Element>>* to, Read read) const {
+    return List(value, max, &to->emplace(), read);
+  }
+  template <class Message, class Element, class Read>
+  absl::Status Elements(JsonValue value, size_t max, std::vector<Element>* to, Read read) const {
+    return IsNull(value) ? absl::OkStatus() : List(value, max, to, read);
+  }
+  template <class Table, class Read>
+  absl::Status Tables(JsonValue value, std::string_view shape, size_t max, std::vector<Table>* to, Read read) const {
+    to->clear();
+    return ReadMap(value, shape, [&](std::string_view table, JsonValue inner) {
+      return read(inner, engine::NextTable(table, max, to));
     });
-  });
-}
+  }
 
-absl::Status ReadTransactWriteMember(std::string_view name, JsonValue value, engine::TransactWriteRequest* to) {
-  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
-  if (name == "ReturnItemCollectionMetrics") return ReadWord(value, &to->return_item_collection_metrics);
-  if (name == "ClientRequestToken") return ReadString(value, &to->client_request_token);
-  if (name != "TransactItems") return absl::OkStatus();
-  to->given = true;
-  to->actions.clear();
-  return ReadList(value, [to](JsonValue element) {
-    return ReadTransactWriteItem(element, engine::NextElement(model::kTransactActionsMax, &to->actions));
-  });
-}
+ private:
+  template <class... Messages>
+  static const FieldNumbers& NumbersOf() {
+    static const auto* const kNumbers = new FieldNumbers({Messages::descriptor()...});
+    return *kNumbers;
+  }
 
-// Parses a request whose structure is `shape`. `read` sets a member.
-template <class Request>
-absl::StatusOr<Request> Parse(const std::string& json, std::string_view shape,
-                              absl::Status (*read)(std::string_view, JsonValue, Request*)) {
-  Request request;
-  if constexpr (requires { request.given; }) request.given = false;
-  ARM_RETURN_IF_ERROR(
-      ReadRequest(json, shape, [&](std::string_view name, JsonValue value) { return read(name, value, &request); }));
-  if constexpr (requires { request.message_bytes; }) request.message_bytes = json.size();
-  return request;
-}
+  template <class Read>
+  static absl::Status ReadFields(JsonValue value, const FieldNumbers& numbers, Read read) {
+    return ReadStructure(value, numbers.shape(), [&](std::string_view name, JsonValue member) {
+      const uint32_t number = numbers.Find(name);
+      return number == 0 ? absl::OkStatus() : read(number, member);
+    });
+  }
+};
+
+constexpr ItemRequestFields<JsonSource> kFields{JsonSource()};
 
 }  // namespace
 
-absl::StatusOr<engine::GetItemRequest> ParseGetItem(const std::string& json) {
-  return Parse(json, "GetItemInput", ReadGetMember);
-}
+absl::StatusOr<engine::GetItemRequest> ParseGetItem(const std::string& json) { return kFields.GetItem(json); }
 
 absl::StatusOr<engine::WriteRequest> ParsePutItem(const std::string& json) {
-  return Parse(json, "PutItemInput", ReadPutMember);
+  return kFields.WriteItem<v1::PutItemRequest>(json);
 }
 
 absl::StatusOr<engine::WriteRequest> ParseUpdateItem(const std::string& json) {
-  return Parse(json, "UpdateItemInput", ReadUpdateMember);
+  return kFields.WriteItem<v1::UpdateItemRequest>(json);
 }
 
 absl::StatusOr<engine::WriteRequest> ParseDeleteItem(const std::string& json) {
-  return Parse(json, "DeleteItemInput", ReadDeleteMember);
+  return kFields.WriteItem<v1::DeleteItemRequest>(json);
 }
 
-absl::StatusOr<engine::ReadRequest> ParseQuery(const std::string& json) {
-  return Parse(json, "QueryInput", ReadQueryMember);
-}
+absl::StatusOr<engine::ReadRequest> ParseQuery(const std::string& json) { return kFields.Query(json); }
 
-absl::StatusOr<engine::ReadRequest> ParseScan(const std::string& json) {
-  return Parse(json, "ScanInput", ReadScanMember);
-}
+absl::StatusOr<engine::ReadRequest> ParseScan(const std::string& json) { return kFields.Scan(json); }
 
 absl::StatusOr<engine::BatchGetRequest> ParseBatchGetItem(const std::string& json) {
-  return Parse(json, "BatchGetItemInput", ReadBatchGetMember);
+  return kFields.BatchGetItem(json);
 }
 
 absl::StatusOr<engine::BatchWriteRequest> ParseBatchWriteItem(const std::string& json) {
-  return Parse(json, "BatchWriteItemInput", ReadBatchWriteMember);
+  return kFields.BatchWriteItem(json);
 }
 
 absl::StatusOr<engine::TransactGetRequest> ParseTransactGetItems(const std::string& json) {
-  return Parse(json, "TransactGetItemsInput", ReadTransactGetMember);
+  return kFields.TransactGetItems(json);
 }
 
 absl::StatusOr<engine::TransactWriteRequest> ParseTransactWriteItems(const std::string& json) {
-  return Parse(json, "TransactWriteItemsInput", ReadTransactWriteMember);
+  return kFields.TransactWriteItems(json);
 }
 
 }  // namespace armature::daemon

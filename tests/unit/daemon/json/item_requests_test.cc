@@ -67,4 +67,47 @@ TEST(GroupRequests, OfTwoTablesWithOneNameTheLastCounts) {
   EXPECT_EQ(request->tables[1].writes.size(), 1u);
 }
 
+TEST(ItemRequests, OfMembersWithOneNameTheLastCounts) {
+  const auto put = ParsePutItem(R"({"TableName":"a","Item":{"x":{"S":"1"}},"Expected":{"a":{"Exists":true}},)"
+                                R"("TableName":"b","Item":{},"Expected":{"c":{"Exists":false},"b":{}}})");
+  ASSERT_TRUE(put.ok()) << put.status();
+  EXPECT_EQ(put->table_name, "b");
+  EXPECT_EQ(put->item_wire, "");
+  ASSERT_EQ(put->expressions.legacy.expected->size(), 2U);
+  EXPECT_EQ(put->expressions.legacy.expected->at(0).attribute, "b");
+  EXPECT_EQ(put->expressions.legacy.expected->at(1).exists, false);
+}
+
+// In documents, absent members differ from empty ones.
+TEST(ItemRequests, AbsentMembersAreNotEmpty) {
+  const auto query = ParseQuery("{}");
+  ASSERT_TRUE(query.ok());
+  EXPECT_FALSE(query->table_name.has_value());
+  EXPECT_FALSE(query->expressions.legacy.attributes_to_get.has_value());
+  const auto empty = ParseQuery(R"({"TableName":"","AttributesToGet":[],"Select":""})");
+  ASSERT_TRUE(empty.ok());
+  EXPECT_EQ(empty->table_name, "");
+  EXPECT_TRUE(empty->expressions.legacy.attributes_to_get->empty());
+  EXPECT_EQ(empty->select, kEmptyWord);
+  EXPECT_FALSE(ParseTransactGetItems("{}")->given);
+}
+
+// The messages of gRPC have this field. The JSON protocol has it in a header.
+TEST(ItemRequests, TheSequenceOfAQueryIsNoMember) {
+  const auto query = ParseQuery(R"({"TableName":"t","AtLeastSequence":7})");
+  ASSERT_TRUE(query.ok());
+  EXPECT_EQ(query->at_least_sequence, 0U);
+}
+
+TEST(ItemRequests, AnActionMayHaveTheMembersOfAllActions) {
+  const auto writes = ParseTransactWriteItems(TransactItems(
+      R"([{"ConditionCheck":{"Item":{"a":{"S":"x"}},"UpdateExpression":"u"},"Put":{"Key":{"b":{"S":"y"}}}}])"));
+  ASSERT_TRUE(writes.ok()) << writes.status();
+  ASSERT_EQ(writes->actions.size(), 1U);
+  EXPECT_EQ(writes->actions[0].given, 2U);
+  EXPECT_EQ(writes->actions[0].kind, engine::WriteKind::kPut);
+  EXPECT_TRUE(writes->actions[0].write.item_wire.has_value());
+  EXPECT_FALSE(writes->actions[0].write.expressions.update.has_value());
+}
+
 }  // namespace armature::daemon::item_requests_test

@@ -1,4 +1,4 @@
-#include "daemon/api/message_parts.h"
+#include "daemon/api/wire_source.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,11 @@
 #include "tests/unit/storage/codec/codec_test_util.h"
 #include "tests/unit/storage/model/random_seed.h"
 
-namespace armature::daemon::wire_split_test {
+namespace armature::daemon::wire_source_test {
+
+namespace v1 = ::armature::api::v1;
+
+constexpr uint32_t kValuesField = v1::PutItemRequest::kExpressionAttributeValuesFieldNumber;
 
 // A length-delimited field with any number.
 std::string Field(uint32_t number, std::string_view body) {
@@ -24,75 +28,96 @@ std::string Field(uint32_t number, std::string_view body) {
   return bytes.append(body);
 }
 
-TEST(WireSplit, TakesItemAndValuesOutInWhateverOrderTheyCome) {
+TEST(WireSource, FieldsMayComeInAnyOrder) {
   const std::string item = codec::Item({{"pk", codec::S("a")}});
   std::string value_entry;
   model::AppendBytesField(1, ":v", &value_entry);
   model::AppendBytesField(2, codec::S("b"), &value_entry);
   std::vector<std::string> fields = {Field(1, "table"), Field(kItemField, item), Field(3, "cond"),
-                                     Field(kValuesField, value_entry), std::string("\x30\x01", 2)};
+                                     Field(kValuesField, value_entry), std::string("\x30\x02", 2)};
   std::sort(fields.begin(), fields.end());
   int orders = 0;
   do {
     std::string request;
-    std::string rest;
-    for (const std::string& field : fields) {
-      request += field;
-      if (field != Field(kItemField, item) && field != Field(kValuesField, value_entry)) rest += field;
-    }
-    SplitRequest split;
-    ASSERT_TRUE(Split(request, kNoLegacyFields, &split));
-    EXPECT_EQ(split.item, item);
-    EXPECT_EQ(split.values, codec::Item({{":v", codec::S("b")}}));
-    EXPECT_EQ(split.rest, rest);
+    for (const std::string& field : fields) request += field;
+    const auto put = ParsePutItem(request);
+    ASSERT_TRUE(put.ok()) << put.status();
+    EXPECT_EQ(put->table_name, "table");
+    EXPECT_EQ(put->item_wire, item);
+    EXPECT_EQ(put->expressions.condition, "cond");
+    EXPECT_EQ(put->expressions.values_wire, codec::Item({{":v", codec::S("b")}}));
+    EXPECT_EQ(put->return_consumed_capacity, "TOTAL");
     ++orders;
   } while (std::next_permutation(fields.begin(), fields.end()));
   EXPECT_EQ(orders, 120);
 }
 
-TEST(WireSplit, RepeatedFieldsAreJoined) {
+TEST(WireSource, RepeatedFieldsAreJoined) {
   const std::string a = codec::Item({{"a", codec::S("1")}});
   const std::string b = codec::Item({{"b", codec::S("2")}});
-  SplitRequest split;
-  ASSERT_TRUE(Split(Field(kItemField, a) + Field(kValuesField, "x") + Field(kItemField, b) + Field(kValuesField, "yz"),
-                    kNoLegacyFields, &split));
-  EXPECT_EQ(split.item, a + b);
-  EXPECT_EQ(split.values, std::string("\x0a\x01x\x0a\x02yz"));
+  const auto put =
+      ParsePutItem(Field(kItemField, a) + Field(kValuesField, "x") + Field(kItemField, b) + Field(kValuesField, "yz"));
+  ASSERT_TRUE(put.ok()) << put.status();
+  EXPECT_EQ(put->item_wire, a + b);
+  EXPECT_EQ(put->expressions.values_wire, std::string("\x0a\x01x\x0a\x02yz"));
 }
 
-TEST(WireSplit, AbsentAndEmptyDiffer) {
-  SplitRequest absent;
-  ASSERT_TRUE(Split(Field(1, "table"), kNoLegacyFields, &absent));
-  EXPECT_FALSE(absent.item.has_value());
-  EXPECT_FALSE(absent.values.has_value());
-  SplitRequest empty;
-  ASSERT_TRUE(Split(Field(kItemField, ""), kNoLegacyFields, &empty));
-  EXPECT_EQ(empty.item, "");
-  SplitRequest nothing;
-  ASSERT_TRUE(Split("", kNoLegacyFields, &nothing));
-  EXPECT_EQ(nothing.rest, "");
+TEST(WireSource, OfSeveralScalarsTheLastCounts) {
+  v1::QueryRequest first;
+  first.set_table_name("first");
+  first.set_limit(7);
+  first.set_select(v1::SELECT_COUNT);
+  (*first.mutable_expression_attribute_names())["#n"] = "first";
+  v1::QueryRequest second;
+  second.set_table_name("second");
+  second.set_limit(-1);
+  second.set_scan_index_forward(false);
+  (*second.mutable_expression_attribute_names())["#n"] = "second";
+  const auto query = ParseQuery(first.SerializeAsString() + second.SerializeAsString());
+  ASSERT_TRUE(query.ok()) << query.status();
+  EXPECT_EQ(query->table_name, "second");
+  EXPECT_EQ(query->limit, -1);
+  EXPECT_EQ(query->select, "COUNT");
+  EXPECT_FALSE(query->scan_index_forward);
+  EXPECT_EQ(query->expressions.names->size(), 1U);
+  EXPECT_EQ(query->expressions.names->at("#n"), "second");
 }
 
-TEST(WireSplit, PutsAgreeWithTheParserOfTheWholeMessage) {
-  api::v1::PutItemRequest request;
-  request.set_table_name("t");
-  (*request.mutable_item()->mutable_attributes())["pk"].set_s("a");
-  request.set_condition_expression("a = :v");
-  (*request.mutable_expression_attribute_values())[":v"].set_n("1");
-  (*request.mutable_expression_attribute_names())["#n"] = "name";
-  SplitRequest split;
-  ASSERT_TRUE(Split(request.SerializeAsString(), kNoLegacyFields, &split));
-  api::v1::PutItemRequest rest;
-  ASSERT_TRUE(rest.ParseFromString(split.rest));
-  EXPECT_EQ(rest.table_name(), "t");
-  EXPECT_EQ(rest.condition_expression(), "a = :v");
-  EXPECT_EQ(rest.expression_attribute_names().at("#n"), "name");
-  EXPECT_FALSE(rest.has_item());
-  EXPECT_TRUE(rest.expression_attribute_values().empty());
-  EXPECT_EQ(split.item, request.item().SerializeAsString());
+TEST(WireSource, AbsentAndEmptyDiffer) {
+  const auto absent = ParseQuery("");
+  ASSERT_TRUE(absent.ok());
+  EXPECT_FALSE(absent->exclusive_start_key_wire.has_value());
+  EXPECT_FALSE(absent->expressions.values_wire.has_value());
+  EXPECT_FALSE(absent->index_name.has_value());
+  // Required members have no presence.
+  EXPECT_EQ(absent->table_name, "");
+  EXPECT_EQ(ParsePutItem("")->item_wire, "");
+  const auto empty = ParseQuery(Field(kItemField, "") + Field(v1::QueryRequest::kIndexNameFieldNumber, ""));
+  ASSERT_TRUE(empty.ok());
+  EXPECT_EQ(empty->exclusive_start_key_wire, "");
+  EXPECT_EQ(empty->index_name, "");
 }
 
-TEST(WireSplit, BytesThatAreNoMessageAreRefused) {
+// An action has some of the fields of an update.
+TEST(WireSource, FieldsThatTheMessageLacksAreIgnored) {
+  v1::UpdateItemRequest update;
+  update.set_table_name("t");
+  update.set_update_expression("SET a = :a");
+  update.set_return_values(v1::RETURN_VALUES_ALL_NEW);
+  update.GetReflection()->MutableUnknownFields(&update)->AddVarint(31, 1);
+  update.GetReflection()->MutableUnknownFields(&update)->AddVarint(1000, 1);
+  const std::string bytes = update.SerializeAsString();
+  EXPECT_EQ(ParseUpdateItem(bytes)->expressions.update, "SET a = :a");
+  EXPECT_FALSE(ParsePutItem(bytes)->expressions.update.has_value());
+  const auto writes = ParseTransactWriteItems(Field(v1::TransactWriteItemsRequest::kTransactItemsFieldNumber,
+                                                    Field(v1::TransactWriteItem::kPutFieldNumber, bytes)));
+  ASSERT_TRUE(writes.ok()) << writes.status();
+  EXPECT_EQ(writes->actions.at(0).write.table_name, "t");
+  EXPECT_EQ(writes->actions.at(0).write.return_values, "");
+  EXPECT_FALSE(writes->actions.at(0).write.expressions.update.has_value());
+}
+
+TEST(WireSource, BytesThatAreNoMessageAreRefused) {
   const std::string malformed[] = {
       "\x0a",                      // no length
       "\x0a\x05tabl",              // too short
@@ -101,34 +126,36 @@ TEST(WireSplit, BytesThatAreNoMessageAreRefused) {
       "\x0f",                      // wire type 7
       "\x10\x01",                  // the item as a varint
       "\x78\x01",                  // the values as a varint
+      "\x0a\x01\xff",              // a table name that is not UTF-8
+      Field(14, Field(1, "\xff")),
+      Field(14, Field(2, "\xff")),
       "\x15"
       "abcd",                                          // the item as four bytes
       "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01",  // endless tag
   };
   for (const std::string& bytes : malformed) {
-    SplitRequest split;
-    EXPECT_FALSE(Split(bytes, kNoLegacyFields, &split)) << codec::ToHex(bytes);
+    const auto put = ParsePutItem(bytes);
+    ASSERT_FALSE(put.ok()) << codec::ToHex(bytes);
+    EXPECT_EQ(GetApiError(put.status())->message,
+              "The request is not a valid PutItem message: malformed, or text that is not UTF-8");
   }
 }
 
-TEST(WireSplit, DamagedRequestsAreRefusedOrSplitInBounds) {
+TEST(WireSource, DamagedRequestsAreRefusedOrReadInBounds) {
   const std::string valid =
       Field(1, "table") + Field(kItemField, codec::Item({{"pk", codec::S("a")}})) + Field(kValuesField, "entry");
   codec::ForEachDamage(valid, [](std::string_view bytes) {
-    SplitRequest split;
-    if (!Split(bytes, kNoLegacyFields, &split)) return;
-    EXPECT_LE(split.rest.size() + split.item.value_or("").size(), bytes.size());
+    const auto put = ParsePutItem(bytes);
+    if (!put.ok()) return;
+    EXPECT_LE(put->table_name->size() + put->item_wire->size(), bytes.size());
   });
 }
 
-}  // namespace armature::daemon::wire_split_test
+}  // namespace armature::daemon::wire_source_test
 
 namespace armature::daemon::legacy_messages_test {
 
 namespace v1 = ::armature::api::v1;
-
-constexpr LegacyFields kUpdateLegacyFields{.attribute_updates = v1::UpdateItemRequest::kAttributeUpdatesFieldNumber,
-                                           .expected = v1::UpdateItemRequest::kExpectedFieldNumber};
 
 v1::AttributeValue Number(const std::string& text) {
   v1::AttributeValue value;
@@ -197,13 +224,9 @@ TEST(LegacyMessages, AttributeUpdates) {
   updates["c"].set_action(v1::ATTRIBUTE_ACTION_ADD);
   updates["d"].set_action(static_cast<v1::AttributeAction>(77));
   Expect(&message, "e").set_exists(false);
-  const std::string bytes = message.SerializeAsString();
-  SplitRequest split;
-  ASSERT_TRUE(Split(bytes, kUpdateLegacyFields, &split));
-  EXPECT_EQ(split.rest, "");
-  engine::LegacyParameters legacy;
-  const absl::Status status = ReadLegacyMaps(split.legacy, kUpdateLegacyFields, &legacy);
-  ASSERT_TRUE(status.ok()) << status;
+  const auto update = ParseUpdateItem(message.SerializeAsString());
+  ASSERT_TRUE(update.ok()) << update.status();
+  const engine::LegacyParameters& legacy = update->expressions.legacy;
   ASSERT_TRUE(legacy.attribute_updates.has_value());
   ASSERT_EQ(legacy.attribute_updates->size(), 4U);
   EXPECT_EQ(legacy.attribute_updates->at(0).attribute, "a");
