@@ -12,7 +12,7 @@ use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::{Code, Status};
 
-use crate::connection::Channels;
+use crate::connection::{Channels, Unreachable};
 use crate::error::CallError;
 use crate::observer::{Call, CallResult, Observation};
 use crate::operation::{Operation, OperationInfo};
@@ -182,7 +182,13 @@ impl Client {
             // Later operations of a pipeline may depend on one whose answer was lost.
             is_harmless: options.idempotent || !is_pipeline && may_repeat(R::INFO.level, request),
         };
-        let answer = self.observed(encoded, request.table().map(table_name)).await?;
+        let schemas = &self.core.transport.channels().schemas;
+        let answer = self.observed(encoded, request.table().map(table_name)).await.map_err(|mut error| {
+            if let Some(call) = error.call_mut() {
+                call.hint = schemas.hint_of(call, request, request.table());
+            }
+            error
+        })?;
         let response = R::Response::decode(answer).map_err(|error| {
             let message = format!("the answer cannot be decoded: {error}");
             let failed = CallError::bare(R::INFO.name, Code::Internal, message, false).typed();
@@ -195,6 +201,7 @@ impl Client {
         if let Some(session) = session {
             session.learn(request, &response, before);
         }
+        schemas.learn(&response);
         Ok(response)
     }
 
@@ -294,8 +301,10 @@ pub(crate) fn too_late(operation: &'static str, never_sent: bool) -> Box<CallErr
 }
 
 /// A call without connection.
-pub(crate) fn not_connected(operation: &'static str, reason: &str) -> Box<CallError> {
-    Box::new(CallError::bare(operation, Code::Unavailable, reason, true))
+pub(crate) fn not_connected(operation: &'static str, why: &Unreachable) -> Box<CallError> {
+    let mut error = CallError::bare(operation, Code::Unavailable, &*why.reason, true);
+    error.is_lasting = why.is_lasting;
+    Box::new(error)
 }
 
 impl Channels {
@@ -352,7 +361,15 @@ pub(crate) fn error_of(operation: &'static str, status: &Status, never_sent: boo
 
 /// The reason of a status that the network has made, not the daemon.
 pub(crate) fn error_of_network(status: &Status) -> Option<String> {
-    std::error::Error::source(status).map(deepest)
+    std::error::Error::source(status).map(deepest).map(|text| {
+        if text.contains("frame with invalid size") {
+            "the other side speaks HTTP/1, and not gRPC".into()
+        } else if text.contains("CertificateRequired") {
+            "the daemon wants a certificate of the client that it trusts".into()
+        } else {
+            text
+        }
+    })
 }
 
 fn deepest(error: &dyn std::error::Error) -> String {
@@ -404,6 +421,15 @@ impl Decoder for Raw {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("has_session", &self.session.is_some()).finish_non_exhaustive()
+        f.debug_struct("Client")
+            .field("address", &self.core.transport.channels().addresses())
+            .field("has_session", &self.session.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Client({})", self.core.transport.channels().addresses())
     }
 }

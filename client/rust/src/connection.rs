@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tonic::body::Body;
 
 use crate::client::{client_of, error_of_network, Raw};
+use crate::hints::Schemas;
 use crate::Error;
 
 /// Time for the connection to one of several addresses, and to a single one.
@@ -73,7 +74,36 @@ pub(crate) struct Route {
 }
 
 /// The result of an attempt to connect, which all waiting calls share.
-type Connected = Result<Sender, Arc<str>>;
+type Connected = Result<Sender, Arc<Unreachable>>;
+
+/// Why there is no connection. docs/clients/README.md lists the reasons.
+#[derive(Debug)]
+pub(crate) struct Unreachable {
+    pub(crate) reason: String,
+    /// A repetition would fail in the same way.
+    pub(crate) is_lasting: bool,
+}
+
+impl Unreachable {
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), is_lasting: false }
+    }
+
+    fn of(address: &Address, error: &io::Error) -> Self {
+        use io::ErrorKind::{ConnectionRefused, NotFound, TimedOut};
+        #[cfg(feature = "tls")]
+        if let Some(reason) = error.get_ref().and_then(|reason| reason.downcast_ref()) {
+            return Self { reason: crate::tls::reason_of(&address.to_string(), reason), is_lasting: true };
+        }
+        Self::new(match error.kind() {
+            ConnectionRefused => format!("{address} refuses the connection: no daemon listens there"),
+            NotFound if address.is_unix() => format!("no daemon listens at {address}: there is no such socket"),
+            TimedOut => format!("{address} does not answer a connection in time"),
+            _ if error.to_string().contains("lookup") => format!("the name in {address} cannot be resolved"),
+            _ => format!("{address} cannot be reached: {error}"),
+        })
+    }
+}
 
 #[derive(Clone)]
 struct Sender {
@@ -99,22 +129,29 @@ pub(crate) struct Channels {
     route: Arc<Route>,
     connections: Vec<Connection>,
     turn: AtomicUsize,
+    /// Learnt from the daemon that they lead to.
+    pub(crate) schemas: Schemas,
 }
 
 impl Channels {
     pub(crate) fn new(route: Route, count: usize) -> Self {
         let route = Arc::new(route);
         let connections = (0..count).map(|_| Connection { route: route.clone(), state: Arc::default() }).collect();
-        Self { route, connections, turn: AtomicUsize::new(0) }
+        Self { route, connections, turn: AtomicUsize::new(0), schemas: Schemas::default() }
     }
 
     /// Returns a service over a connection. Errors: the reason why there is none; nothing was sent.
-    pub(crate) async fn service(&self) -> Result<Http, Arc<str>> {
+    pub(crate) async fn service(&self) -> Result<Http, Arc<Unreachable>> {
         let turn = match self.connections.len() {
             1 => 0,
             count => self.turn.fetch_add(1, Ordering::Relaxed) % count,
         };
         Ok(Http::new(self.connections[turn].sender().await?))
+    }
+
+    /// The addresses, for people.
+    pub(crate) fn addresses(&self) -> String {
+        self.route.addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
 
     /// The daemon at an address cannot serve. If there are others, later calls try those first: it may have been replaced.
@@ -151,14 +188,14 @@ impl Connection {
                 }
             }
         };
-        let ended = || Arc::from("the connection was not made: its runtime has ended");
+        let ended = || Arc::new(Unreachable::new("the connection was not made: its runtime has ended"));
         let made = result.wait_for(Option::is_some).await.map_err(|_| ended())?;
         made.clone().unwrap_or_else(|| Err(ended()))
     }
 }
 
 async fn make(route: Arc<Route>, state: Arc<Mutex<State>>, report: watch::Sender<Option<Connected>>) {
-    let connected = route.connect().await.map_err(|error| Arc::from(error.to_string()));
+    let connected = route.connect().await.map_err(Arc::new);
     {
         let mut state = state.lock().expect("no panic with the lock");
         state.connecting = None;
@@ -173,11 +210,11 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
 impl Route {
     /// Tries the addresses, each once.
-    async fn connect(self: &Arc<Self>) -> io::Result<Sender> {
+    async fn connect(self: &Arc<Self>) -> Result<Sender, Unreachable> {
         let count = self.addresses.len();
         let patience = if count > 1 { CONNECT_TIME_OF_SEVERAL } else { CONNECT_TIME };
         let first = self.first.load(Ordering::Relaxed);
-        let mut last = io::Error::other("there is no address");
+        let mut last = Unreachable::new("there is no address");
         for number in (first..count).chain(0..first) {
             let address = &self.addresses[number];
             let connected = tokio::time::timeout(patience, self.connect_to(number)).await;
@@ -186,7 +223,7 @@ impl Route {
                     self.first.store(number, Ordering::Relaxed);
                     return Ok(sender);
                 }
-                Err(error) => last = io::Error::new(error.kind(), format!("cannot connect to {address}: {error}")),
+                Err(error) => last = Unreachable::of(address, &error),
             }
         }
         Err(last)
@@ -242,25 +279,13 @@ impl Route {
         };
         let name = name.as_deref().unwrap_or(host).to_owned();
         let name = tokio_rustls::rustls::pki_types::ServerName::try_from(name).map_err(io::Error::other)?;
-        match tokio_rustls::TlsConnector::from(config.clone()).connect(name, stream).await {
-            Ok(encrypted) => Ok(Box::new(encrypted)),
-            Err(error) if is_plain_answer(&error) => Err(io::Error::other("the daemon answers without TLS")),
-            Err(error) => Err(error),
-        }
+        Ok(Box::new(tokio_rustls::TlsConnector::from(config.clone()).connect(name, stream).await?))
     }
 
     #[cfg(not(feature = "tls"))]
     async fn encrypt(&self, _host: &str, stream: TcpStream) -> io::Result<Box<dyn Wire>> {
         Ok(Box::new(stream))
     }
-}
-
-/// The other side speaks, but not TLS.
-#[cfg(feature = "tls")]
-fn is_plain_answer(error: &io::Error) -> bool {
-    use tokio_rustls::rustls::{Error, InvalidMessage};
-    let reason = error.get_ref().and_then(|reason| reason.downcast_ref());
-    matches!(reason, Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
 }
 
 /// Makes sure that somebody answers: the system also takes connections for a daemon that is paused. Health checks need no credentials,

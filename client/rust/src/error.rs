@@ -49,8 +49,10 @@ pub struct CallError {
     pub code: Code,
     /// The error in the documented API. `None` if it did not come from the daemon: the network failed, or the deadline passed.
     pub exception: Option<Exception>,
-    /// Text for people.
+    /// Text of the daemon, or of this crate.
     pub message: String,
+    /// What the client knows beside the message, such as the table. May be empty.
+    pub hint: String,
     /// Names the call in the daemon's log. May be empty.
     pub request_id: String,
     /// Advice of the daemon.
@@ -58,6 +60,8 @@ pub struct CallError {
     /// The whole error of the daemon.
     pub detail: Option<Box<api::ErrorDetail>>,
     pub(crate) never_sent: bool,
+    /// A repetition would fail in the same way.
+    pub(crate) is_lasting: bool,
 }
 
 /// A write whose condition was false.
@@ -115,6 +119,16 @@ impl Error {
             Self::Call(call) => Some(call),
             Self::OutcomeUnknown(last) => last.call(),
             Self::BatchWrite(failed) => failed.error.call(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn call_mut(&mut self) -> Option<&mut CallError> {
+        match self {
+            Self::ConditionFailed(failed) => Some(&mut failed.call),
+            Self::TransactionCanceled(cancelled) => Some(&mut cancelled.call),
+            Self::Call(call) => Some(call),
+            Self::OutcomeUnknown(last) => last.call_mut(),
             _ => None,
         }
     }
@@ -187,6 +201,9 @@ impl fmt::Display for CallError {
         match &self.exception {
             Some(exception) => write!(f, "{}: {exception}: {}", self.operation, self.message)?,
             None => write!(f, "{}: {:?}: {}", self.operation, self.code, self.message)?,
+        }
+        if !self.hint.is_empty() {
+            write!(f, " ({})", self.hint)?;
         }
         if !self.request_id.is_empty() {
             write!(f, " (request {})", self.request_id)?;
@@ -261,10 +278,12 @@ impl CallError {
             code,
             exception: None,
             message: message.into(),
+            hint: String::new(),
             request_id: String::new(),
             retry_after: None,
             detail: None,
             never_sent,
+            is_lasting: false,
         }
     }
 
@@ -285,10 +304,6 @@ impl CallError {
                 }
                 _ => {}
             }
-        }
-        if let Some((_, rest)) = self.message.split_once("reserved keyword: ") {
-            let word: String = rest.chars().take_while(|&c| c.is_alphanumeric() || c == '_').collect();
-            self.message.push_str(&format!(" (in expr, #{word} stands for the attribute {word})"));
         }
     }
 
@@ -325,7 +340,7 @@ impl CallError {
     /// Another attempt may succeed.
     pub(crate) fn is_transient(&self) -> bool {
         match self.code {
-            Code::Unavailable => true,
+            Code::Unavailable => !self.is_lasting,
             Code::ResourceExhausted => self.is_throttled(),
             Code::Aborted => match self.exception {
                 Some(Exception::TransactionConflict | Exception::TransactionInProgress) => true,

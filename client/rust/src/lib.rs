@@ -40,6 +40,7 @@ mod de;
 mod error;
 mod exception;
 mod expression;
+mod hints;
 pub mod number;
 mod observer;
 mod operation;

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch, Semaphore};
 use tonic::{Code, Status};
 
 use crate::client::{add_agent, client_of, not_connected, too_late, Encoded, Raw, Transport};
-use crate::connection::Channels;
+use crate::connection::{Channels, Unreachable};
 use crate::error::CallError;
 use crate::{api, Client};
 
@@ -177,7 +177,7 @@ impl Lane {
                 }
             }
         };
-        let ended = || Arc::new(*not_connected("Pipeline", "the runtime of the stream has ended"));
+        let ended = || Arc::new(*not_connected("Pipeline", &Unreachable::new("the runtime of the stream has ended")));
         let made = result.wait_for(Option::is_some).await.map_err(|_| ended())?;
         made.clone().unwrap_or_else(|| Err(ended()))
     }

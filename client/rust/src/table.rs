@@ -205,7 +205,13 @@ impl<T> Clone for Table<T> {
 
 impl<T> fmt::Debug for Table<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Table").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Table").field("name", &self.name).field("client", &self.client).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Display for Table<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Table({}, {})", self.name, self.client)
     }
 }
 

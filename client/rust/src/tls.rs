@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::{crypto, ClientConfig, RootCertStore};
+use tokio_rustls::rustls::{self, crypto, ClientConfig, RootCertStore};
 
 use crate::Error;
 
@@ -103,6 +103,21 @@ impl Tls {
         let chain = chain.map_err(|error| failed(certificate, &error))?;
         let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| failed(key, &error))?;
         builder.with_client_auth_cert(chain, secret).map_err(|error| failed(certificate, &error))
+    }
+}
+
+/// Why a handshake with an address has failed.
+pub(crate) fn reason_of(address: &str, error: &rustls::Error) -> String {
+    use rustls::{AlertDescription as Alert, Error};
+    match error {
+        Error::InvalidCertificate(reason) => format!("the certificate of {address} is not trusted: {reason}"),
+        Error::AlertReceived(Alert::CertificateRequired | Alert::BadCertificate | Alert::UnknownCA) => {
+            format!("{address} wants a certificate of the client that it trusts")
+        }
+        Error::InvalidMessage(_) | Error::AlertReceived(Alert::HandshakeFailure) => {
+            format!("{address} does not speak TLS")
+        }
+        other => format!("the TLS handshake with {address} failed: {other}"),
     }
 }
 

@@ -241,6 +241,9 @@ impl<T> Watch<T> {
         let too_long = self.reconnect_for.is_some_and(|time| self.lost.elapsed() + pause > time);
         if too_long || !self.may_reconnect(&failed) {
             self.has_failed = true;
+            let mut failed = failed;
+            let schemas = &self.client.core().transport.channels().schemas;
+            failed.hint = schemas.hint_of(&failed, &self.request, Some(&self.request.table_name));
             return Err(failed.typed());
         }
         tokio::time::sleep(pause).await;
@@ -304,6 +307,7 @@ impl<T> Watch<T> {
             // The daemon may not know yet that the connection was lost, whose place is taken so long.
             Some(Exception::LimitExceeded) => self.has_stood,
             Some(_) => failed.is_transient(),
+            None if failed.is_lasting => false,
             // The network has ended the call.
             None => matches!(
                 failed.code,

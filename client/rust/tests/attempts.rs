@@ -223,7 +223,40 @@ async fn a_daemon_without_tls_is_named() {
         listener.accept().await.unwrap().0.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.unwrap();
     });
     let failed = client.table::<Item>("users").get(item! { "id": "ann" }).await.unwrap_err();
-    assert!(failed.to_string().ends_with("the daemon answers without TLS"), "{failed}");
+    assert!(failed.to_string().ends_with("does not speak TLS"), "{failed}");
+}
+
+#[tokio::test]
+async fn errors_of_connections_have_the_address_and_the_reason() {
+    let unused = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().to_string();
+    for (address, reason) in [
+        (unused.as_str(), format!("{unused} refuses the connection: no daemon listens there")),
+        ("unix:/nowhere", "no daemon listens at unix:/nowhere: there is no such socket".into()),
+        ("nothing.invalid:7700", "the name in nothing.invalid:7700 cannot be resolved".into()),
+    ] {
+        let client = Client::builder(address).retry(Retry::none()).build().unwrap();
+        let failed = client.table::<Item>("users").get(item! { "id": "ann" }).await.unwrap_err();
+        assert_eq!(failed.call().unwrap().message, reason);
+        assert!(failed.is_not_applied());
+    }
+}
+
+#[tokio::test]
+async fn the_text_of_the_daemon_stays_as_it_is() {
+    let (address, _) = fake(vec![status(Code::NotFound, "ResourceNotFoundException", 0)]).await;
+    let client = Client::new(&address).unwrap();
+    let failed = client.table::<Item>("users").get(item! { "id": "ann" }).await.unwrap_err();
+    let call = failed.call().unwrap();
+    assert_eq!(call.hint, "table users");
+    assert!(failed.to_string().contains(&format!("{} (table users)", call.message)), "{failed}");
+}
+
+#[tokio::test]
+async fn objects_print_their_name_and_address() {
+    let client = Client::new("db1:1,unix:/a").unwrap();
+    assert_eq!(client.table::<Item>("users").to_string(), "Table(users, Client(db1:1, unix:/a))");
+    let table = format!("{:?}", client.table::<Item>("users"));
+    assert!(table.contains("users") && table.contains("db1:1, unix:/a"), "{table}");
 }
 
 #[tokio::test]

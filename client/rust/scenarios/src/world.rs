@@ -106,6 +106,9 @@ impl<'a> Place<'a> {
         if is_true(options, "session") {
             builder = builder.read_your_writes();
         }
+        if member(options, "tls") == &Yaml::String("system".into()) {
+            builder = builder.tls(Tls::new());
+        }
         if is_true(options, "tls") {
             let directory = self.world.certificates();
             let mut tls = Tls::new().authorities(directory.join("ca.pem"));
@@ -128,6 +131,7 @@ impl<'a> Place<'a> {
         }
         let addresses = names.iter().map(|name| match name.as_str() {
             "dead" => self.dead_address(),
+            "unresolved" => "nothing.invalid:7700".to_owned(),
             _ => self.daemon.address().to_owned(),
         });
         addresses.collect::<Vec<_>>().join(",")
