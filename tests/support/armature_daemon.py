@@ -32,8 +32,8 @@ class DaemonProcess:
 
     place: flags that say where its database is. listen: those of its addresses. log_path: its stderr, appended. prefix: a
     program that becomes the daemon. popen_options: of subprocess.Popen.
-    process: the one that was started last, or None. grpc, http, metrics: the addresses in its last line, HOST:PORT; None for
-    what is off.
+    process: the one that was started last, or None. grpc, http, metrics: the addresses in its last line, HOST:PORT; empty or
+    None for what is off.
     """
 
     def __init__(self, armatured, *flags, place=(), listen=LISTEN, log_path=None, prefix=(), **popen_options):
