@@ -118,8 +118,9 @@ absl::StatusOr<std::unique_ptr<Lease>> Lease::Take(std::shared_ptr<RadosSession>
   const absl::Status locked = lease->WaitForLock(end_ns);
   if (lease->check_ != nullptr) lease->check_->Stop();
   ARM_RETURN_IF_ERROR(locked);
-  lease->renewals_ = std::thread([&lease = *lease] { lease.Renew(); });
-  lease->silence_watch_ = std::thread([&lease = *lease] { lease.WatchSilence(); });
+  const absl::Duration time = lease->session_->options().lease;
+  lease->renewals_.Start(Worker::Next::WhenWoken(time / kRenewalsInLease));
+  lease->silence_watch_.Start(Worker::Next::WhenWoken(time));
   // An error that does not pass must not keep the lease for ever.
   const int64_t replaced_by_ns = std::min(end_ns, MonotonicAfter(kReplaceTime));
   while (true) {
@@ -352,11 +353,10 @@ void Lease::LookForHandover() {
   session_->options().on_handover();
 }
 
-void Lease::Renew() {
-  const absl::Duration pause = session_->options().lease / kRenewalsInLease;
-  while (!stop_.WaitFor(pause) && !session_->is_lost()) {
-    if (RenewOnce()) LookForHandover();
-  }
+Worker::Next Lease::Renew() {
+  if (session_->is_lost()) return Worker::Next::Never();
+  if (RenewOnce()) LookForHandover();
+  return Worker::Next::WhenWoken(session_->options().lease / kRenewalsInLease);
 }
 
 void Lease::LookAnew() {
@@ -375,22 +375,22 @@ void Lease::LookAnew() {
   session_->Lose(Cat("another process is the owner with epoch ", epoch, ", as a new connection tells"));
 }
 
-void Lease::WatchSilence() {
+Worker::Next Lease::WatchSilence() {
+  if (session_->is_lost()) return Worker::Next::Never();
   const absl::Duration lease = session_->options().lease;
-  absl::Duration pause = lease;
-  while (!stop_.WaitFor(pause) && !session_->is_lost()) {
-    pause = lease;
-    const bool is_silent = BootNs() >= certain_until_ns_.load() + absl::ToInt64Nanoseconds(lease);
-    if (!is_silent || epoch_.load() == 0 || session_->options().fence == Fence::kNone) continue;
-    LookAnew();
-    pause = std::max(lease, kLookPause);
+  const bool is_silent = BootNs() >= certain_until_ns_.load() + absl::ToInt64Nanoseconds(lease);
+  if (!is_silent || epoch_.load() == 0 || session_->options().fence == Fence::kNone) {
+    return Worker::Next::WhenWoken(lease);
   }
+  LookAnew();
+  return Worker::Next::WhenWoken(std::max(lease, kLookPause));
 }
 
 void Lease::EndRenewals() {
   stop_.Stop();
-  if (renewals_.joinable()) renewals_.join();
-  if (silence_watch_.joinable()) silence_watch_.join();
+  silence_watch_.RequestStop();
+  renewals_.Stop();
+  silence_watch_.Stop();
 }
 
 void Lease::Abandon() {

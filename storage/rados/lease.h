@@ -9,11 +9,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "storage/base/monotonic_wait.h"
+#include "storage/base/worker.h"
 #include "storage/rados/rados_session.h"
 #include "storage/rados/takeover_check.h"
 #include "storage/rados/volume_record.h"
@@ -80,10 +80,10 @@ class Lease {
   void GiveBackSoon();
   // Tells the options' on_handover if this owner was asked to end.
   void LookForHandover();
-  void Renew();
+  Worker::Next Renew();
   // Loses the volume if a connection of its own tells that there is another owner.
   void LookAnew();
-  void WatchSilence();
+  Worker::Next WatchSilence();
   void EndRenewals();
 
   const std::shared_ptr<RadosSession> session_;
@@ -97,8 +97,8 @@ class Lease {
   bool is_abandoned_ = false;
   bool was_asked_ = false;  // to end; of the thread of the renewals
   StopSignal stop_;
-  std::thread renewals_;
-  std::thread silence_watch_;
+  Worker renewals_{"arm-lease", [this] { return Renew(); }};
+  Worker silence_watch_{"arm-lease-watch", [this] { return WatchSilence(); }};
 };
 
 // OK if there is a volume. Errors: NotFound if there is none; DataLoss if its directory is lost; Unavailable. Any other

@@ -39,14 +39,12 @@ bool ParsePoolSpace(std::string_view answer, std::string_view pool, store::DiskU
 
 PoolSpace::PoolSpace(std::shared_ptr<RadosSession> session) : session_(std::move(session)) {
   Ask();
-  asker_ = std::thread([this] {
-    while (!stop_.WaitFor(kPause)) Ask();
-  });
+  worker_.Start(Worker::Next::WhenWoken(kPause));
 }
 
-PoolSpace::~PoolSpace() {
-  stop_.Stop();
-  asker_.join();
+Worker::Next PoolSpace::Work() {
+  Ask();
+  return Worker::Next::WhenWoken(kPause);
 }
 
 store::DiskUsage PoolSpace::last() const {

@@ -6,11 +6,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "storage/base/monotonic_wait.h"
+#include "storage/base/worker.h"
 #include "storage/rados/rados_session.h"
 #include "storage/store/files/volume.h"
 
@@ -31,21 +30,20 @@ class PoolSpace {
 
   // Asks once, then begins to ask in the background.
   explicit PoolSpace(std::shared_ptr<RadosSession> session);
-  ~PoolSpace();
   PoolSpace(const PoolSpace&) = delete;
   PoolSpace& operator=(const PoolSpace&) = delete;
 
   store::DiskUsage last() const;
 
  private:
+  Worker::Next Work();
   void Ask();
 
   const std::shared_ptr<RadosSession> session_;
   bool is_told_ = false;  // that the space is unknown
   mutable absl::Mutex mutex_;
   store::DiskUsage last_ ABSL_GUARDED_BY(mutex_) = {kUnknownBytes, kUnknownBytes};
-  StopSignal stop_;
-  std::thread asker_;
+  Worker worker_{"arm-pool-space", [this] { return Work(); }};
 };
 
 }  // namespace armature::rados

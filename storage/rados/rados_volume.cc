@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -15,7 +14,7 @@
 #include "storage/base/monotonic_wait.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/base/thread_pool.h"
+#include "storage/base/worker.h"
 #include "storage/rados/lease.h"
 #include "storage/rados/name_table.h"
 #include "storage/rados/pool_space.h"
@@ -85,38 +84,35 @@ class OpenRadosFile final : public VolumeFile {
 class ObjectScan {
  public:
   ObjectScan(std::shared_ptr<RadosSession> session, std::shared_ptr<NameTable> names)
-      : session_(std::move(session)), names_(std::move(names)), thread_([this] { Scan(); }) {}
-  // Waits for the answers under way.
-  ~ObjectScan() {
-    stop_.Stop();
-    thread_.join();
+      : session_(std::move(session)), names_(std::move(names)) {
+    worker_.Start();
   }
+  // The destructor waits for the answers under way.
   ObjectScan(const ObjectScan&) = delete;
   ObjectScan& operator=(const ObjectScan&) = delete;
 
   uint64_t lost() const { return lost_.load(); }
 
  private:
-  void Scan() {
-    SetThreadName("arm-scan");
-    const auto lost = FindLostObjects(session_.get(), *names_, [this] { return stop_.is_stopped(); });
+  Worker::Next Scan() {
+    const auto lost = FindLostObjects(session_.get(), *names_, [this] { return worker_.is_stopping(); });
     if (!lost.ok()) {
       LOG(WARNING) << "rados: lost objects were looked for in vain: " << lost.status();
-      return;
+      return Worker::Next::Never();
     }
     lost_.store(lost->size());
     for (size_t i = 0; i < lost->size() && i < kToldMax; ++i) LOG(ERROR) << "rados: an object is lost: " << (*lost)[i];
     if (lost->size() > kToldMax) {
       LOG(ERROR) << "rados: " << lost->size() << " objects are lost; armature store fsck names them";
     }
+    return Worker::Next::Never();
   }
 
   static constexpr size_t kToldMax = 20;
   const std::shared_ptr<RadosSession> session_;
   const std::shared_ptr<NameTable> names_;
   std::atomic<uint64_t> lost_ = 0;
-  StopSignal stop_;
-  std::thread thread_;
+  Worker worker_{"arm-scan", [this] { return Scan(); }};
 };
 
 class MountedVolume final : public RadosVolume {

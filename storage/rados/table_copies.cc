@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "glog/logging.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/base/thread_pool.h"
 #include "storage/base/time_histogram.h"
 
 namespace armature::rados {
@@ -241,16 +241,12 @@ absl::StatusOr<std::unique_ptr<TableCopies>> TableCopies::Open(const std::string
         Cat("the directory ", directory, " for copies of table files is used by another process"));
   }
   ARM_RETURN_IF_ERROR(copies->Load());
-  copies->worker_ = std::thread([copies = copies.get()] { copies->Work(); });
+  copies->worker_.Start();
   return copies;
 }
 
 TableCopies::~TableCopies() {
-  {
-    const absl::MutexLock lock(&mutex_);
-    is_stopped_ = true;
-  }
-  if (worker_.joinable()) worker_.join();
+  worker_.Stop();
   const TableCopiesCounters counted = counters();
   LOG(INFO) << "rados: copies of table files directory=" << directory_ << " bytes=" << counted.bytes
             << " files=" << counted.files << " hits=" << counted.hits << " misses=" << counted.misses
@@ -383,7 +379,9 @@ void TableCopies::Fetch(const std::string& id, uint64_t size, Source source) {
   if (wanted_.size() >= kWantedMax || copies_.contains(id) || MonotonicNs() < paused_until_ns_) return;
   const bool is_wanted =
       std::any_of(wanted_.begin(), wanted_.end(), [&id](const Wanted& each) { return each.id == id; });
-  if (!is_wanted) wanted_.push_back({.id = id, .size = size, .source = std::move(source)});
+  if (is_wanted) return;
+  wanted_.push_back({.id = id, .size = size, .source = std::move(source)});
+  worker_.Wake();
 }
 
 bool TableCopies::MakeOne(const Wanted& wanted) {
@@ -392,9 +390,10 @@ bool TableCopies::MakeOne(const Wanted& wanted) {
   std::string bytes;
   for (uint64_t at = 0; at < wanted.size;) {
     if (!writer.is_usable()) return !writer.has_disk_failed();
+    if (worker_.is_stopping()) return true;
     {
       const absl::MutexLock lock(&mutex_);
-      if (is_stopped_ || making_.empty()) return true;
+      if (making_.empty()) return true;
     }
     bytes.resize(std::min<uint64_t>(kFetchBytes, wanted.size - at));
     const size_t got = wanted.source(at, bytes.size(), bytes.data());
@@ -406,32 +405,29 @@ bool TableCopies::MakeOne(const Wanted& wanted) {
   return !writer.has_disk_failed();
 }
 
-void TableCopies::Work() {
-  SetThreadName("arm-copies");
-  while (true) {
-    Wanted wanted;
-    {
-      const auto has_work = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return is_stopped_ || !wanted_.empty(); };
-      const absl::MutexLock lock(&mutex_, absl::Condition(&has_work));
-      if (is_stopped_) return;
-      wanted = std::move(wanted_.front());
-      wanted_.pop_front();
-      making_ = wanted.id;
-    }
-    const bool is_disk_good = MakeOne(wanted);
-    bool is_removed = false;
-    {
-      const absl::MutexLock lock(&mutex_);
-      is_removed = making_.empty();
-      making_.clear();
-      if (!is_disk_good) {
-        paused_until_ns_ = MonotonicAfter(kFetchPause);
-        wanted_.clear();
-      }
-    }
-    // Its file was removed while it was made.
-    if (is_removed) Remove(wanted.id);
+Worker::Next TableCopies::Work() {
+  Wanted wanted;
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (wanted_.empty()) return Worker::Next::WhenWoken();
+    wanted = std::move(wanted_.front());
+    wanted_.pop_front();
+    making_ = wanted.id;
   }
+  const bool is_disk_good = MakeOne(wanted);
+  bool is_removed = false;
+  {
+    const absl::MutexLock lock(&mutex_);
+    is_removed = making_.empty();
+    making_.clear();
+    if (!is_disk_good) {
+      paused_until_ns_ = MonotonicAfter(kFetchPause);
+      wanted_.clear();
+    }
+  }
+  // Its file was removed while it was made.
+  if (is_removed) Remove(wanted.id);
+  return Worker::Next::AtOnce();
 }
 
 bool TableCopies::are_fetches_paused() const {

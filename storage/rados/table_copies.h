@@ -17,13 +17,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "storage/base/monotonic_wait.h"
+#include "storage/base/worker.h"
 #include "storage/rados/volume_facts.h"
 
 namespace armature::rados {
@@ -153,7 +152,7 @@ class TableCopies {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // False if the disk has failed.
   bool MakeOne(const Wanted& wanted);
-  void Work();
+  Worker::Next Work();
 
   const std::string directory_;
   const uint64_t bytes_max_;
@@ -169,8 +168,7 @@ class TableCopies {
   std::deque<Wanted> wanted_ ABSL_GUARDED_BY(mutex_);
   std::string making_ ABSL_GUARDED_BY(mutex_);  // id of the file that is being fetched; empty: none, or it was removed
   int64_t paused_until_ns_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread worker_;
+  Worker worker_{"arm-copies", [this] { return Work(); }};
 };
 
 }  // namespace armature::rados

@@ -9,8 +9,9 @@
 
 #include "absl/status/status.h"
 #include "glog/logging.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/strings.h"
-#include "storage/base/thread_pool.h"
+#include "storage/base/time_histogram.h"
 #include "storage/rados/lease.h"
 #include "storage/rados/name_table.h"
 
@@ -50,27 +51,17 @@ TakeoverCheck::TakeoverCheck(const RadosVolumeOptions& options, std::string own_
         return own;
       }()),
       own_address_(std::move(own_address)) {
-  thread_ = std::thread([this] { Work(); });
+  worker_.Start(Worker::Next::AtOnce().EvenIfStopped());
 }
-
-TakeoverCheck::~TakeoverCheck() {
-  stop_.Stop();
-  thread_.join();
-}
-
-void TakeoverCheck::Stop() { stop_.Stop(); }
 
 std::vector<TakeoverProblem> TakeoverCheck::problems() const {
   const absl::MutexLock lock(&mutex_);
   return problems_;
 }
 
-void TakeoverCheck::Work() {
-  SetThreadName("arm-takeover");
-  do {
-    Look();
-  } while (!stop_.WaitFor(kLookPause));
-  session_.reset();
+Worker::Next TakeoverCheck::Work() {
+  Look();
+  return Worker::Next::WhenWoken(kLookPause);
 }
 
 void TakeoverCheck::Set(std::string_view reason, std::string text) {

@@ -9,13 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "storage/base/monotonic_wait.h"
+#include "storage/base/worker.h"
 #include "storage/rados/rados_options.h"
 #include "storage/rados/rados_session.h"
 #include "storage/rados/volume_record.h"
@@ -34,18 +33,17 @@ class TakeoverCheck {
  public:
   // `own_address`: of the client that is to become the owner.
   TakeoverCheck(const RadosVolumeOptions& options, std::string own_address);
-  // Waits for an answer under way, for some seconds at most.
-  ~TakeoverCheck();
+  // The destructor waits for an answer under way, for some seconds at most.
   TakeoverCheck(const TakeoverCheck&) = delete;
   TakeoverCheck& operator=(const TakeoverCheck&) = delete;
 
   // Ends the looks after the first one, without a wait.
-  void Stop();
+  void Stop() { worker_.RequestStop(); }
   // The problems that the last look found, each reason at most once.
   std::vector<TakeoverProblem> problems() const;
 
  private:
-  void Work();
+  Worker::Next Work();
   // Sets or, with an empty text, removes the problem of a reason.
   void Set(std::string_view reason, std::string text);
   void Look();
@@ -65,8 +63,7 @@ class TakeoverCheck {
   int64_t last_change_look_ns_ = 0;
   mutable absl::Mutex mutex_;
   std::vector<TakeoverProblem> problems_ ABSL_GUARDED_BY(mutex_);
-  StopSignal stop_;
-  std::thread thread_;
+  Worker worker_{"arm-takeover", [this] { return Work(); }, [this] { session_.reset(); }};
 };
 
 // The difference between this machine's clock and the owner's, in words; empty if it is small, or not known for
