@@ -59,13 +59,14 @@ LAYER_OF_FOLDER = (
 
 # (pattern, folders or files where it is allowed, what to say).
 BANNED = (
-    # Threads belong to few, named owners: base has the pool and the timers; the store's committer and DDL worker and the
-    # index's applier each own one that lives as long as they do, and so does the engine's expirer. A lease must be renewed
-    # when all pools are busy.
+    # Threads belong to few, named owners: base has the pool, the workers and the timers. The others hand batches or tables
+    # to each other, or end with one change.
     (
         re.compile(r"\bstd::j?thread\b(?!::id)|#include <thread>"),
-        ("storage/base", "storage/store", "storage/rados", "index", "engine/expiry", "tests", "tools", "client"),
-        "use ThreadPool or TimerQueue of storage/base",
+        ("storage/base", "storage/store/commit/committer.h", "storage/store/commit/committer.cc",
+         "storage/store/compaction_switches.h", "storage/store/compaction_switches.cc",
+         "index/gsi_applier.h", "index/gsi_applier.cc", "tests", "tools", "client"),
+        "use Worker, ThreadPool or TimerQueue of storage/base",
     ),
     (
         re.compile(r"\bsleep_for\b|\bsleep_until\b|\babsl::SleepFor\b|\busleep\("),
