@@ -226,7 +226,7 @@ files::OutputDirectory DirectoryOf(const engine::ItemFileTarget& target) {
 absl::StatusOr<Finished> FinishDurably(files::OutputFile* file, const files::OutputDirectory& directory) {
   ARM_ASSIGN_OR_RETURN(files::OutputFile::Finished done, file->Finish());
   ARM_RETURN_IF_ERROR(files::SyncDirectory(directory));
-  return Finished{.bytes = done.bytes, .md5_base64 = std::move(done.md5_base64), .sha256_hex = std::move(done.sha256)};
+  return Finished{.bytes = done.bytes, .md5_base64 = std::move(done.md5_base64)};
 }
 
 class Writer final : public engine::ItemFileWriter {

@@ -73,7 +73,6 @@ class ItemFileWriter {
     int64_t items = 0;
     int64_t bytes = 0;       // of the file, compressed
     std::string md5_base64;  // of the compressed file
-    std::string sha256_hex;  // of the compressed file, lower case
   };
   virtual ~ItemFileWriter() = default;
   // `item`: in wire form as stored (compact numbers are written in full). Only for kJsonLines.

@@ -22,7 +22,11 @@ OutputFile::OutputFile(int directory, std::string name, std::string path, std::u
       part_name_(Cat(name_, ".part")),
       path_(std::move(path)),
       encoder_(std::move(encoder)) {
-  if (with_md5) md5_.emplace();
+  if (with_md5) {
+    md5_.emplace();
+  } else {
+    sha256_.emplace();
+  }
 }
 
 OutputFile::~OutputFile() {
@@ -63,7 +67,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Begin(int directory, con
 }
 
 absl::Status OutputFile::WriteBytes(std::string_view bytes) {
-  sha256_.Add(bytes);
+  if (sha256_.has_value()) sha256_->Add(bytes);
   if (md5_.has_value()) md5_->Add(bytes);
   bytes_ += static_cast<int64_t>(bytes.size());
   while (!bytes.empty()) {
@@ -88,8 +92,9 @@ absl::StatusOr<OutputFile::Finished> OutputFile::Finish() {
   if (close(std::exchange(fd_, -1)) != 0) return Failed(errno);
   if (renameat(directory_, part_name_.c_str(), directory_, name_.c_str()) != 0) return Failed(errno);
   has_part_ = false;
-  return Finished{
-      .bytes = bytes_, .sha256 = sha256_.Hex(), .md5_base64 = md5_.has_value() ? md5_->Base64() : std::string()};
+  return Finished{.bytes = bytes_,
+                  .sha256 = sha256_.has_value() ? sha256_->Hex() : std::string(),
+                  .md5_base64 = md5_.has_value() ? md5_->Base64() : std::string()};
 }
 
 absl::Status SyncDirectory(const std::string& directory) {

@@ -20,8 +20,8 @@
 namespace armature::files {
 
 struct OutputOptions {
-  mode_t mode = 0644;  // less the umask
-  bool with_md5 = false;
+  mode_t mode = 0644;     // less the umask
+  bool with_md5 = false;  // instead of SHA-256
 };
 
 struct OutputDirectory {
@@ -54,7 +54,7 @@ class OutputFile {
 
   struct Finished {
     int64_t bytes = 0;
-    std::string sha256;      // in lower case
+    std::string sha256;      // in lower case; empty if the options ask for an MD5
     std::string md5_base64;  // empty unless the options ask for it
   };
   // Makes the content durable and renames the file. Called once. SyncDirectory makes the name durable.
@@ -80,7 +80,7 @@ class OutputFile {
   const std::unique_ptr<Encoder> encoder_;  // null: no compression
   bool has_part_ = false;                   // the file with the suffix exists
   int64_t bytes_ = 0;
-  Sha256Stream sha256_;
+  std::optional<Sha256Stream> sha256_;
   std::optional<Md5Stream> md5_;
 };
 

@@ -78,7 +78,7 @@ class FakeWriter final : public ItemFileWriter {
   int64_t bytes() const override { return static_cast<int64_t>(text_.size()); }
   absl::StatusOr<Finished> Finish() override {
     std::ofstream(path_) << text_;
-    return Finished{items_, bytes(), absl::Base64Escape("md5"), "sha256"};
+    return Finished{items_, bytes(), absl::Base64Escape("md5")};
   }
 
  private:
@@ -103,7 +103,7 @@ class FakeItemFiles final : public ItemFiles {
   absl::StatusOr<ItemFileWriter::Finished> WriteTextFile(const ItemFileTarget& target,
                                                          std::string_view text) const override {
     std::ofstream(PathOf(target)) << text;
-    return ItemFileWriter::Finished{0, static_cast<int64_t>(text.size()), absl::Base64Escape("md5"), "sha256"};
+    return ItemFileWriter::Finished{0, static_cast<int64_t>(text.size()), absl::Base64Escape("md5")};
   }
 
  private:
