@@ -28,8 +28,6 @@ class Refusals {
   void Note(absl::Status refusal) { Keep(std::move(refusal), &by_clause_[static_cast<size_t>(clause_)]); }
   // An operand of a type, or a number of operands, that an operator or function does not take.
   void NoteOperand(absl::Status refusal) { Keep(std::move(refusal), &operand_); }
-  // True if Note would keep nothing.
-  bool IsNoted() const { return !by_clause_[static_cast<size_t>(clause_)].ok(); }
 
   // The refusal to report, or OK.
   absl::Status First() const {

@@ -139,10 +139,4 @@ bool WatchReader::HasNewRecords() const {
   return false;
 }
 
-bool WatchReader::HasNews() const {
-  if (HasNewRecords()) return true;
-  const std::optional<StreamDescriptor> now = log_->Find(stream_.table_name, stream_.label);
-  return !now.has_value() || !now->is_enabled();
-}
-
 }  // namespace armature::engine

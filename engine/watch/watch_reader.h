@@ -53,9 +53,6 @@ class WatchReader {
   // behind the position may have been trimmed; DataLoss.
   absl::StatusOr<Page> Read(size_t bytes_max);
 
-  // True if Read may find a record or the end of the stream. Does not block.
-  bool HasNews() const;
-
   // Moves the position back to a record of the last page: those behind it will be read again.
   void GoBackTo(ChangeSequence sequence) { position_ = sequence; }
 

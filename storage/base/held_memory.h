@@ -57,9 +57,6 @@ class HeldMemory {
   }
   ~HeldMemory() { Set(0); }
 
-  // Sets the client that is charged. Call it before anything is counted.
-  void set_client(const MemoryClient& client) { source_.client = client; }
-
   // Counts `bytes` instead of what was counted. False, with nothing changed, if there is no room for more.
   bool TrySet(size_t bytes) {
     if (!Counts(bytes)) bytes = 0;

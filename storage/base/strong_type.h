@@ -36,8 +36,6 @@ using StreamId = StrongInt<struct StreamIdTag, uint32_t>;
 using SegmentId = StrongInt<struct SegmentIdTag, uint32_t>;
 // Position in the change log. Grows with every change record of the whole database. 0 precedes the first record.
 using ChangeSequence = StrongInt<struct ChangeSequenceTag, uint64_t>;
-// Size of an item as the API counts it (attribute names and values). Differs from its size on disk.
-using ItemSizeBytes = StrongInt<struct ItemSizeBytesTag, uint32_t>;
 
 }  // namespace armature
 
