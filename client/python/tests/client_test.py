@@ -4,7 +4,8 @@ import unittest
 
 import armature
 import grpc
-from armature import Retry, errors
+from armature import Retry, Tls, errors
+from armature._connecting import explain
 from armature._hints import Schemas
 from armature._settings import make_settings
 from armature._sync.client import Client
@@ -195,6 +196,11 @@ class HintTest(unittest.TestCase):
                 self.assertIn("daemon:7700", error.message)
                 self.assertIn(message, error.message)
                 self.assertNotRegex(error.message, "last error|UNKNOWN|ARES")
+
+    def test_a_name_with_tls_is_no_failure_of_tls(self):
+        text = "errors resolving tls.example.org:7700: [field:hostname lookup error:Domain name not found]"
+        reason = explain(text, "tls.example.org:7700", Tls())
+        self.assertEqual(reason, ("the name in tls.example.org:7700 cannot be resolved", False))
 
     def test_an_error_that_stays_is_not_repeated(self):
         failure = Failed(grpc.StatusCode.UNAVAILABLE, "failed to connect to all addresses; Trying to connect an http1.x server")

@@ -20,7 +20,7 @@ _REASONS = (
     (_SPEAKS_HTTP, "{} speaks HTTP/1, and not gRPC"),
     (re.compile("unreachable|no route", re.I), "there is no route to {}"),
 )
-_HANDSHAKE = re.compile("handshake|ssl|tls", re.I)
+_HANDSHAKE = re.compile("handshake failed|SSL_ERROR", re.I)
 _PROBE_SECONDS = 2.0
 
 
