@@ -89,7 +89,7 @@ class CommitGroup {
  public:
   CommitGroup(Parts* parts, size_t jobs_max);
 
-  // Adds a decided job of one row. One that writes nothing is answered, as by CommitDecided, but its next waiter
+  // Adds a decided job of one row. A job that writes nothing is answered, as by CommitDecided, but its next waiter
   // continues on the pool, because the caller has more to do.
   void Add(const RowJobPtr& job, absl::Status decided);
   // Queues the commits. Called once.

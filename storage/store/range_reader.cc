@@ -1,4 +1,5 @@
-// Range reads, joined reads and snapshots: the only code that creates iterators over rows.
+// Range reads, joined reads and snapshots: the only code that creates iterators over rows. Both bounds of an iterator
+// are always set, so that it never steps over tombstones or rows outside the range.
 
 #include <algorithm>
 #include <cstddef>

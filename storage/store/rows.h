@@ -101,6 +101,8 @@ class KeyspaceSnapshot {
   const ChangeSequence sequence_;
 };
 
+// The rows of one database. A read of rows with damaged files fails.
+//
 // Thread-safety: thread-safe. Lifetime: the objects that it is made of outlive it.
 class Rows {
  public:

@@ -17,6 +17,8 @@ namespace armature::store {
 class DamagedTables;
 class FamilyMaker;
 
+// The way of write units into one database: past the check for damaged tables, by way of FamilyMaker, to the committer.
+//
 // Thread-safety: thread-safe. Lifetime: the objects that it is made of outlive it.
 class Commits {
  public:

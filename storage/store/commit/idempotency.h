@@ -43,6 +43,8 @@ struct TokenSweep {
   std::string resume;  // start of the next sweep
 };
 
+// The tokens of one database.
+//
 // Thread-safety: thread-safe. Lifetime: the objects that it is made of outlive it.
 class Tokens {
  public:

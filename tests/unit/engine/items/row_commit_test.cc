@@ -61,6 +61,7 @@ class RowCommitTest : public testing::Test {
   RowCommitTest() : engine_(store::Durability::kSync) {}
   ~RowCommitTest() override {
     HeldSyncs::End();
+    if (parts_ == nullptr) return;
     parts_->waiting.AwaitNone();
     parts_->write_gate.Close(ServiceUnavailableError("over"));
   }
@@ -256,7 +257,8 @@ TEST_F(RowCommitTest, JobsOfAGroupAreWrittenTogetherAndEndByThemselves) {
   const std::vector<PutPtr> jobs = {Locked(PutOf(1, 1)), Locked(PutOf(2, 1)), Locked(PutOf(3, 0)), Locked(PutOf(4, 1))};
   CommitGroup group(parts_.get(), jobs.size());
   for (const PutPtr& job : jobs) {
-    group.Add(job, job == jobs.back() ? ThrottlingError("slow down", 100) : Decide(job));
+    const absl::Status decided = Decide(job);
+    group.Add(job, job == jobs.back() ? ThrottlingError("slow down", 100) : decided);
   }
   EXPECT_FALSE(IsFree(jobs[0])) << "it is not queued yet";
   EXPECT_TRUE(jobs[2]->answer.Take().ok()) << "nothing changes";
