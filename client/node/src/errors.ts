@@ -63,7 +63,7 @@ export class ArmatureError extends Error {
   readonly notApplied: boolean;
   /** Number of attempts that were made. */
   attempts = 1;
-  /** What the client knows beside the daemon's text, such as the table. It is the end of `message`, in parentheses. */
+  /** The client's own knowledge beside the daemon's text, such as the table: the end of `message`, in parentheses. */
   hint = '';
   /** @internal A repeat would fail in the same way. */
   readonly isLasting: boolean;
