@@ -23,6 +23,7 @@
 #include "armature/client/transaction.h"
 #include "armature/client/watcher.h"
 #include "client/src/grpc_connection.h"
+#include "client/src/hints.h"
 #include "client/src/targets.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -111,12 +112,15 @@ class RetryingConnection final : public Connection {
       response->Clear();
       absl::Status status = next_->Call(method, context, request, response);
       if (!status.ok() && maybe_applied) status = MaybeApplied(std::move(status));
-      if (status.ok() || !options_->retry->ShouldRetry(status, attempts)) return status;
+      if (status.ok()) {
+        hints_.Learn(*response);
+        return status;
+      }
       const bool may_repeat = CertainlyNotApplied(status) || context.assume_idempotent ||
                               options_->idempotency->IsIdempotent(method, request);
-      if (!may_repeat) return status;
+      if (!options_->retry->ShouldRetry(status, attempts) || !may_repeat) return hints_.Add(std::move(status), request);
       const absl::Duration delay = RetryAfter(status) + options_->backoff->DelayAfter(attempts);
-      if (options_->clock->Now() + delay >= context.deadline) return status;
+      if (options_->clock->Now() + delay >= context.deadline) return hints_.Add(std::move(status), request);
       maybe_applied = maybe_applied || !CertainlyNotApplied(status);
       options_->clock->SleepFor(delay);
     }
@@ -128,6 +132,7 @@ class RetryingConnection final : public Connection {
  private:
   const std::shared_ptr<Connection> next_;
   const std::shared_ptr<const ClientOptions> options_;
+  Hints hints_;
 };
 
 // Calls fn(table) for each table that the request writes to. May call it twice for the same table.

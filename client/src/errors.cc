@@ -15,6 +15,8 @@ namespace {
 // A batch writer waits for it without a deadline.
 constexpr absl::Duration kAdviceMax = absl::Minutes(1);
 constexpr std::string_view kNeverSentUrl = "armature.client/NeverSent";
+constexpr std::string_view kHintUrl = "armature.client/Hint";
+constexpr std::string_view kLastingUrl = "armature.client/Lasting";
 constexpr std::string_view kMaybeAppliedUrl = "armature.client/MaybeApplied";
 
 // The retry_delay of a google.rpc.RetryInfo in wire form; zero if there is none. Its proto is not linked: a copy would
@@ -41,6 +43,22 @@ std::optional<api::v1::ErrorDetail> ErrorDetailOf(const absl::Status& status) {
 std::string ErrorName(const absl::Status& status) {
   const std::optional<api::v1::ErrorDetail> detail = ErrorDetailOf(status);
   return detail.has_value() ? detail->exception() : "";
+}
+
+std::string HintOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(Av(kHintUrl));
+  return payload.has_value() ? std::string(*payload) : "";
+}
+
+std::string Describe(const absl::Status& status) {
+  const std::string name = ErrorName(status);
+  const std::string hint = HintOf(status);
+  return Cat(name, name.empty() ? "" : ": ", Sv(status.message()), hint.empty() ? "" : Cat(" (", hint, ")"));
+}
+
+absl::Status WithHint(absl::Status status, std::string_view hint) {
+  status.SetPayload(Av(kHintUrl), absl::Cord(Av(hint)));
+  return status;
 }
 
 absl::Duration RetryAfter(const absl::Status& status) {
@@ -88,6 +106,13 @@ absl::Status NeverSent(absl::Status status) {
   status.SetPayload(Av(kNeverSentUrl), absl::Cord());
   return status;
 }
+
+absl::Status Lasting(absl::Status status) {
+  status.SetPayload(Av(kLastingUrl), absl::Cord());
+  return status;
+}
+
+bool IsLasting(const absl::Status& status) { return status.GetPayload(Av(kLastingUrl)).has_value(); }
 
 absl::Status MaybeApplied(absl::Status status) {
   status.SetPayload(Av(kMaybeAppliedUrl), absl::Cord());

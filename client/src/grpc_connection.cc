@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "armature/client/errors.h"
 #include "armature/client/security.h"
+#include "client/src/connecting.h"
 #include "client/src/targets.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/create_channel.h"
@@ -51,25 +52,22 @@ grpc::ChannelArguments ArgumentsOf(const ClientOptions& options, bool has_standb
   return arguments;
 }
 
-absl::Status WaitUntilConnected(grpc::Channel& channel, bool is_secure,
+absl::Status WaitUntilConnected(const std::shared_ptr<grpc::Channel>& channel, std::string_view target, bool is_secure,
                                 std::chrono::system_clock::time_point deadline) {
   while (true) {
-    const grpc_connectivity_state state = channel.GetState(/*try_to_connect=*/true);
+    const grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);
     switch (state) {
       case GRPC_CHANNEL_READY:
         return absl::OkStatus();
       case GRPC_CHANNEL_TRANSIENT_FAILURE:
       case GRPC_CHANNEL_SHUTDOWN:
-        // gRPC does not tell the reason.
-        return NeverSent(UnavailableError(is_secure ? "cannot connect to the daemon, or one of us does not trust the "
-                                                      "other's certificate"
-                                                    : "cannot connect to the daemon"));
+        return WhyNotConnected(channel, target, is_secure, deadline);
       case GRPC_CHANNEL_IDLE:
       case GRPC_CHANNEL_CONNECTING:
         break;
     }
-    if (!channel.WaitForStateChange(state, deadline)) {
-      return NeverSent(absl::DeadlineExceededError("no connection to the daemon in time"));
+    if (!channel->WaitForStateChange(state, deadline)) {
+      return NeverSent(absl::DeadlineExceededError(Av(Cat(target, " does not answer a connection in time"))));
     }
   }
 }
@@ -77,7 +75,8 @@ absl::Status WaitUntilConnected(grpc::Channel& channel, bool is_secure,
 class GrpcConnection final : public Connection {
  public:
   GrpcConnection(const std::vector<std::string>& targets, const ClientOptions& options)
-      : is_secure_(options.credentials != nullptr), addresses_(targets.size()) {
+      : targets_(targets), is_secure_(options.credentials != nullptr), addresses_(targets.size()) {
+    QuietLibrary();
     const auto credentials = is_secure_ ? options.credentials : grpc::InsecureChannelCredentials();
     const grpc::ChannelArguments arguments = ArgumentsOf(options, /*has_standby=*/addresses_ > 1);
     for (int i = 0; i < options.channel_count; ++i) {
@@ -127,7 +126,7 @@ class GrpcConnection final : public Connection {
     for (size_t i = 0; i < addresses_; ++i) {
       const size_t address = (first + i) % addresses_;
       Lane& lane = lanes_[turn * addresses_ + address];
-      failed = WaitUntilConnected(*lane.channel, is_secure_, absl::ToChronoTime(context.deadline));
+      failed = WaitUntilConnected(lane.channel, targets_[address], is_secure_, absl::ToChronoTime(context.deadline));
       if (failed.ok()) {
         if (address != first) address_.store(address, std::memory_order_relaxed);
         return &lane;
@@ -136,6 +135,7 @@ class GrpcConnection final : public Connection {
     return failed;
   }
 
+  const std::vector<std::string> targets_;
   const bool is_secure_;
   const size_t addresses_;
   std::vector<Lane> lanes_;  // for each turn, one for each address; not empty; constant after construction

@@ -112,7 +112,7 @@ bool IsCancelledForNow(const absl::Status& status) {
 }  // namespace
 
 bool IsTransient(const absl::Status& status) {
-  if (absl::IsUnavailable(status)) return true;
+  if (absl::IsUnavailable(status)) return !IsLasting(status);
   if (absl::IsAborted(status)) return Contains(kConflicts, ErrorName(status)) || IsCancelledForNow(status);
   return absl::IsResourceExhausted(status) && Contains(kThrottlings, ErrorName(status));
 }

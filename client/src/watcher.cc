@@ -100,8 +100,9 @@ bool Watcher::MayReconnect(const absl::Status& status) const {
   // The daemon may not know yet that the connection of the watch was lost, whose place is taken so long.
   if (name == "LimitExceededException") return has_watched_;
   // These are not the daemon's: the network, or its limits, have ended the call.
-  return name.empty() && (absl::IsCancelled(status) || absl::IsDeadlineExceeded(status) || absl::IsInternal(status) ||
-                          absl::IsUnknown(status) || absl::IsUnavailable(status));
+  return name.empty() && !IsLasting(status) &&
+         (absl::IsCancelled(status) || absl::IsDeadlineExceeded(status) || absl::IsInternal(status) ||
+          absl::IsUnknown(status) || absl::IsUnavailable(status));
 }
 
 absl::Status Watcher::Next(api::v1::WatchResponse* response) {

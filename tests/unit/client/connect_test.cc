@@ -8,10 +8,15 @@
 #include "armature/api/v1/service.grpc.pb.h"
 #include "armature/client/client.h"
 #include "armature/client/errors.h"
+#include "armature/client/security.h"
+#include "client/src/connecting.h"
 #include "gmock/gmock.h"
+#include "grpcpp/security/credentials.h"
+#include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
 #include "gtest/gtest.h"
+#include "tests/support/test_certificates.h"
 
 namespace armature::client::connect_test {
 
@@ -44,6 +49,13 @@ class FakeItems final : public api::v1::ItemService::Service {
 };
 
 class ConnectTest : public ::testing::Test {
+ public:
+  static api::v1::GetItemRequest Get(const std::string& table) {
+    api::v1::GetItemRequest request;
+    request.set_table_name(table);
+    return request;
+  }
+
  protected:
   ConnectTest() {
     int port = 0;
@@ -52,12 +64,6 @@ class ConnectTest : public ::testing::Test {
     builder.RegisterService(&items_);
     server_ = builder.BuildAndStart();
     target_ = "127.0.0.1:" + std::to_string(port);
-  }
-
-  static api::v1::GetItemRequest Get(const std::string& table) {
-    api::v1::GetItemRequest request;
-    request.set_table_name(table);
-    return request;
   }
 
   FakeItems items_;
@@ -97,6 +103,73 @@ TEST_F(ConnectTest, KnowsThatACallToNobodyWasNeverSent) {
   const auto answer = client->GetItem(Get("1"));
   EXPECT_TRUE(absl::IsUnavailable(answer.status())) << answer.status();
   EXPECT_TRUE(CertainlyNotApplied(answer.status()));
+}
+
+TEST_F(ConnectTest, SaysWhyThereIsNoConnection) {
+  ClientOptions options;
+  options.retry = NoRetries();
+  server_->Shutdown();
+  const absl::Status refused = Connect(target_, options)->GetItem(Get("1")).status();
+  EXPECT_EQ(refused.message(), target_ + " refuses the connection: no daemon listens there");
+  EXPECT_FALSE(IsLasting(refused));
+  const absl::Status gone = Connect("unix:/nowhere", options)->GetItem(Get("1")).status();
+  EXPECT_EQ(gone.message(), "no daemon listens at unix:/nowhere: there is no such socket");
+}
+
+TEST_F(ConnectTest, SaysThatTheDaemonDoesNotSpeakTlsAndDoesNotRepeat) {
+  ClientOptions options;
+  options.credentials = *TlsCredentials({});
+  options.timeout = absl::Minutes(10);
+  const absl::Status status = Connect(target_, options)->GetItem(Get("1")).status();
+  EXPECT_EQ(status.message(), target_ + " does not speak TLS");
+  EXPECT_TRUE(IsLasting(status));
+  EXPECT_TRUE(CertainlyNotApplied(status));
+}
+
+TEST(ConnectWithTls, SaysThatTheCertificateIsNotTrusted) {
+  const test::TestAuthority authority("ours");
+  const test::TestAuthority stranger("theirs");
+  const test::CertificateAndKey issued = authority.Issue("localhost", {"IP:127.0.0.1"});
+  grpc::SslServerCredentialsOptions tls;
+  tls.pem_key_cert_pairs = {{issued.key_pem, issued.certificate_pem}};
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::SslServerCredentials(tls), &port);
+  FakeItems items;
+  builder.RegisterService(&items);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  ASSERT_NE(server, nullptr);
+  const auto get = [&](const std::string& trusted, const std::string& host) {
+    ClientOptions options;
+    grpc::SslCredentialsOptions ssl;
+    ssl.pem_root_certs = trusted;
+    options.credentials = grpc::SslCredentials(ssl);
+    return Connect(host + ":" + std::to_string(port), options)->GetItem(ConnectTest::Get("1")).status();
+  };
+  EXPECT_TRUE(get(authority.certificate_pem(), "127.0.0.1").ok());
+  const absl::Status unknown = get(stranger.certificate_pem(), "127.0.0.1");
+  EXPECT_EQ(unknown.message(), "the certificate of 127.0.0.1:" + std::to_string(port) + " is not trusted");
+  EXPECT_TRUE(IsLasting(unknown));
+  const absl::Status other = get(authority.certificate_pem(), "localhost");
+  EXPECT_EQ(other.message(),
+            "the certificate of localhost:" + std::to_string(port) + " is not trusted: it is for other names");
+}
+
+TEST(ConnectionError, HasNoTextOfALibrary) {
+  const auto text = [](std::string_view library, bool is_secure) {
+    return std::string(ConnectionError(library, "db:1", is_secure).message());
+  };
+  EXPECT_EQ(text("DNS resolution failed for db:1: C-ares status is not ARES_SUCCESS", false),
+            "the name in db:1 cannot be resolved");
+  EXPECT_EQ(text("Ssl handshake failed: SSL_ERROR_SSL: error:0A000086:SSL routines::certificate verify failed", true),
+            "the certificate of db:1 is not trusted");
+  EXPECT_EQ(text("handshake failed: error:0A00045C:SSL routines::tlsv13 alert certificate required", true),
+            "db:1 wants a certificate of the client that it trusts");
+  EXPECT_EQ(text("Peer name db is not in peer certificate", true),
+            "the certificate of db:1 is not trusted: it is for other names");
+  EXPECT_EQ(text("connect: Connection timed out", true), "db:1 does not answer a connection in time");
+  EXPECT_EQ(text("Failed parsing HTTP/2", false), "db:1 speaks HTTP/1, and not gRPC");
+  EXPECT_EQ(text("something new", false), "db:1 cannot be reached");
 }
 
 TEST_F(ConnectTest, SendsItsAccessKeyOnlyWhereNobodyListens) {

@@ -29,6 +29,16 @@ std::string ErrorName(const absl::Status& status);
 // or did not come from the daemon.
 std::optional<api::v1::ErrorDetail> ErrorDetailOf(const absl::Status& status);
 
+// The client's knowledge about a refused request beside the daemon's text: table and index, the given key and that of
+// the table, the place of a number. docs/clients/README.md lists the hints. May be empty. For people only.
+std::string HintOf(const absl::Status& status);
+
+// Exception, message and hint in one text for people: "ValidationException: ... (table users)".
+std::string Describe(const absl::Status& status);
+
+// `status` with a hint. For implementations of Connection. Must not be OK.
+absl::Status WithHint(absl::Status status, std::string_view hint);
+
 // The pause before the next attempt that the daemon advises, counted from the answer: the longer one of RetryInfo and
 // ErrorDetail.retry_after_ms, at most a minute. Zero: no advice.
 absl::Duration RetryAfter(const absl::Status& status);
@@ -47,6 +57,13 @@ absl::Status WithDetail(absl::Status status, const api::v1::ErrorDetail& detail)
 // `status`, marked as that of a call that was never sent, so that CertainlyNotApplied is true. For implementations of
 // Connection.
 absl::Status NeverSent(absl::Status status);
+
+// `status`, marked as one that a repetition cannot mend, such as a certificate that is not trusted: IsLasting is true.
+// For implementations of Connection. Must not be OK.
+absl::Status Lasting(absl::Status status);
+
+// True if another attempt would fail in the same way until somebody changes a setting.
+bool IsLasting(const absl::Status& status);
 
 // `status`, marked as that of a call with an earlier attempt that may have been applied: CertainlyNotApplied is false
 // for it. For implementations of Connection. Must not be OK.
