@@ -49,9 +49,9 @@ struct HttpServerOptions {
   size_t connections_max = 20'000;
 
   RequestLimits limits = {};
-  // Counts the memory of unfinished requests and unsent answers, together with that of other servers. When it or the
-  // client's share is spent, large requests, and reads with large answers, are answered 503; when it is full, all are.
-  // Null: a budget of this server of `held_bytes_max`. Outlives the server.
+  // Counts the memory of handshakes, unfinished requests and unsent answers, together with that of other servers. When
+  // it or the client's share is spent, large requests, and reads with large answers, are answered 503; when it is full,
+  // all are. Null: a budget of this server of `held_bytes_max`. Outlives the server.
   MemoryBudget* budget = nullptr;
   size_t held_bytes_max = 512 << 20;
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
