@@ -192,12 +192,11 @@ void Hints::LearnTable(const api::v1::TableDescription& table) {
     const std::string type = api::v1::ScalarAttributeType_Name(attribute.attribute_type());
     types[attribute.attribute_name()] = type.substr(type.rfind('_') + 1);
   }
-  const absl::MutexLock lock(&mutex_);
-  if (keys_.size() >= kKeysMax) return;
+  std::map<std::string, std::string> keys;
   const auto learn = [&](const std::string& name, const auto& schema) {
     std::vector<std::string> key;
     for (const auto& part : schema) key.push_back(Cat(part.attribute_name(), " (", types[part.attribute_name()], ")"));
-    keys_[name] = absl::StrJoin(key, ", ");
+    keys[name] = absl::StrJoin(key, ", ");
   };
   learn(table.table_name(), table.key_schema());
   for (const auto& index : table.global_secondary_indexes()) {
@@ -205,6 +204,10 @@ void Hints::LearnTable(const api::v1::TableDescription& table) {
   }
   for (const auto& index : table.local_secondary_indexes()) {
     learn(Cat(table.table_name(), "/", index.index_name()), index.key_schema());
+  }
+  const absl::MutexLock lock(&mutex_);
+  for (auto& [name, key] : keys) {
+    if (keys_.size() < kKeysMax) keys_[name] = std::move(key);
   }
 }
 

@@ -51,7 +51,7 @@ pub struct CallError {
     pub exception: Option<Exception>,
     /// Text of the daemon, or of this crate.
     pub message: String,
-    /// What the client knows beside the message, such as the table. May be empty.
+    /// The client's knowledge beside the message, such as the table. May be empty.
     pub hint: String,
     /// Names the call in the daemon's log. May be empty.
     pub request_id: String,
