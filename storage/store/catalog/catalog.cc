@@ -9,6 +9,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/store/catalog/catalog_record.h"
+#include "storage/store/catalog/work_signal.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
@@ -37,17 +38,6 @@ bool IsSettled(const TableDescriptor& table) {
 }
 
 }  // namespace
-
-// Shared with leases, which may outlive the catalog.
-struct Catalog::WorkSignal {
-  absl::Mutex mutex;
-  std::function<void()> listener ABSL_GUARDED_BY(mutex);
-
-  void Fire() {
-    const absl::MutexLock lock(&mutex);
-    if (listener) listener();
-  }
-};
 
 const Index* Table::FindIndex(std::string_view name) const {
   for (const std::vector<Index>* group : {&local_indexes, &global_indexes}) {

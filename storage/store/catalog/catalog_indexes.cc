@@ -17,6 +17,7 @@
 #include "storage/model/table_update.h"
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/catalog/catalog_record.h"
+#include "storage/store/catalog/work_signal.h"
 #include "storage/store/commit/unit_batch.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
