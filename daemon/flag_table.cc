@@ -235,8 +235,8 @@ constexpr FlagRow kRows[] = {
     {"request_memory_mb",
      kResources,
      {kMib, "0", {"64", "1048576", kOrZero}},
-     "Memory for requests being received and answers not yet sent. When it is used up, large requests are refused with "
-     "a retryable error. 0: an eighth of the memory, 64 to 512 MiB.",
+     "Memory for requests being received, answers not yet sent and TLS handshakes. When it is used up, large requests "
+     "are refused with a retryable error. 0: an eighth of the memory, 64 to 512 MiB.",
      [](Config& c) { return &c.request_memory_bytes; }},
     {"column_families_max",
      kResources,

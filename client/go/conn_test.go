@@ -91,14 +91,16 @@ func TestErrorsOfConnectionsHaveNoTextOfALibrary(t *testing.T) {
 	handshake := `connection error: desc = "transport: authentication handshake failed: `
 	dialing := `connection error: desc = "transport: Error while dialing: `
 	for text, expected := range map[string]string{
-		dialing + `dial tcp 127.0.0.1:1: connect: connection refused"`:              "db:1 refuses the connection: no daemon listens there",
-		dialing + `dial unix /a: connect: no such file or directory"`:               "no daemon listens at db:1: there is no such socket",
-		dialing + `dial tcp 10.0.0.1:1: i/o timeout"`:                               "db:1 does not answer a connection in time",
-		`name resolver error: produced zero addresses`:                              "the name in db:1 cannot be resolved",
-		handshake + `tls: first record does not look like a TLS handshake"`:         "db:1 does not speak TLS",
-		handshake + `remote error: tls: handshake failure"`:                         "db:1 does not speak TLS",
-		handshake + `remote error: tls: certificate required"`:                      "db:1 wants a certificate of the client that it trusts",
-		handshake + `tls: failed to verify certificate: x509: certificate expired"`: "the certificate of db:1 is not trusted: certificate expired",
+		dialing + `dial tcp 127.0.0.1:1: connect: connection refused"`:      "db:1 refuses the connection: no daemon listens there",
+		dialing + `dial unix /a: connect: no such file or directory"`:       "no daemon listens at db:1: there is no such socket",
+		dialing + `dial tcp 10.0.0.1:1: i/o timeout"`:                       "db:1 does not answer a connection in time",
+		`name resolver error: produced zero addresses`:                      "the name in db:1 cannot be resolved",
+		handshake + `tls: first record does not look like a TLS handshake"`: "db:1 does not speak TLS",
+		handshake + `remote error: tls: handshake failure"`:                 "db:1 does not speak TLS",
+		handshake + `EOF"`: "the TLS handshake with db:1 failed",
+		handshake + `read tcp 127.0.0.1:2->127.0.0.1:1: read: connection reset by peer"`: "the TLS handshake with db:1 failed",
+		handshake + `remote error: tls: certificate required"`:                           "db:1 wants a certificate of the client that it trusts",
+		handshake + `tls: failed to verify certificate: x509: certificate expired"`:      "the certificate of db:1 is not trusted: certificate expired",
 		`connection error: desc = "error reading server preface: http2: failed reading the frame payload: ` +
 			`http2: frame too large, note that the frame header looked like an HTTP/1.1 header"`: "db:1 speaks HTTP/1, and not gRPC",
 	} {
@@ -107,7 +109,7 @@ func TestErrorsOfConnectionsHaveNoTextOfALibrary(t *testing.T) {
 		if failed.Message != expected {
 			t.Errorf("%q gives %q", text, failed.Message)
 		}
-		if isLasting := strings.Contains(expected, "TLS") || strings.Contains(expected, "certificate") ||
+		if isLasting := strings.Contains(expected, "speak TLS") || strings.Contains(expected, "certificate") ||
 			strings.Contains(expected, "HTTP"); failed.isTransient() == isLasting {
 			t.Errorf("%q: transient: %t", text, failed.isTransient())
 		}

@@ -24,13 +24,18 @@ struct Known {
   bool lasts;
 };
 
-constexpr std::array<Known, 6> kHandshakes = {{
+// A handshake that ends for another reason, such as a daemon that is ending, may succeed the next time.
+constexpr std::array<Known, 10> kHandshakes = {{
     {"CERTIFICATE_VERIFY_FAILED", "the certificate of $0 is not trusted", true},
     {"certificate verify failed", "the certificate of $0 is not trusted", true},
     {"CERTIFICATE_REQUIRED", "$0 wants a certificate of the client that it trusts", true},
     {"certificate required", "$0 wants a certificate of the client that it trusts", true},
     {"Peer name", "the certificate of $0 is not trusted: it is for other names", true},
-    {"andshake", "$0 does not speak TLS", true},
+    {"WRONG_VERSION_NUMBER", "$0 does not speak TLS", true},
+    {"wrong version number", "$0 does not speak TLS", true},
+    {"ALERT_HANDSHAKE_FAILURE", "$0 does not speak TLS", true},
+    {"alert handshake failure", "$0 does not speak TLS", true},
+    {"andshake", "the TLS handshake with $0 failed", false},
 }};
 
 constexpr std::array<Known, 8> kConnections = {{
@@ -61,13 +66,15 @@ void QuietLibrary() {
 }
 
 absl::Status ConnectionError(std::string_view text, std::string_view target, bool is_secure) {
+  // A name such as "handshake.local" is not a reason.
+  const std::string reason = absl::StrReplaceAll(Av(text), {{Av(target), ""}});
   if (is_secure) {
     for (const Known& known : kHandshakes) {
-      if (absl::StrContains(Av(text), Av(known.part))) return Error(known, target);
+      if (absl::StrContains(reason, Av(known.part))) return Error(known, target);
     }
   }
   for (const Known& known : kConnections) {
-    if (absl::StrContains(Av(text), Av(known.part))) return Error(known, target);
+    if (absl::StrContains(reason, Av(known.part))) return Error(known, target);
   }
   return Error({"", "$0 cannot be reached", false}, target);
 }

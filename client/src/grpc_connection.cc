@@ -118,7 +118,7 @@ class GrpcConnection final : public Connection {
   };
 
   // The next channel in turn, connected to the address that was reached last, or else to the next one that can be
-  // reached.
+  // reached. Errors: that of the first address whose failure may pass, so that a caller tries again; else the last one.
   absl::StatusOr<Lane*> Connected(const CallContext& context) {
     const size_t turn = turn_.fetch_add(1, std::memory_order_relaxed) % (lanes_.size() / addresses_);
     const size_t first = address_.load(std::memory_order_relaxed);
@@ -126,11 +126,13 @@ class GrpcConnection final : public Connection {
     for (size_t i = 0; i < addresses_; ++i) {
       const size_t address = (first + i) % addresses_;
       Lane& lane = lanes_[turn * addresses_ + address];
-      failed = WaitUntilConnected(lane.channel, targets_[address], is_secure_, absl::ToChronoTime(context.deadline));
-      if (failed.ok()) {
+      absl::Status reached =
+          WaitUntilConnected(lane.channel, targets_[address], is_secure_, absl::ToChronoTime(context.deadline));
+      if (reached.ok()) {
         if (address != first) address_.store(address, std::memory_order_relaxed);
         return &lane;
       }
+      if (failed.ok() || IsLasting(failed)) failed = std::move(reached);
     }
     return failed;
   }

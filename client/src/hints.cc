@@ -207,7 +207,7 @@ void Hints::LearnTable(const api::v1::TableDescription& table) {
   }
   const absl::MutexLock lock(&mutex_);
   for (auto& [name, key] : keys) {
-    if (keys_.size() < kKeysMax) keys_[name] = std::move(key);
+    if (keys_.size() < kKeysMax || keys_.contains(name)) keys_[name] = std::move(key);
   }
 }
 

@@ -291,6 +291,7 @@ void H2Session::SendSettings() {
   std::string frame(ViewOf(bytes, static_cast<size_t>(std::max<ssize_t>(size, 0))));
   // The value of the first entry, behind its two bytes of name.
   constexpr size_t kValue = kFrameHeadBytes + 2;
+  if (frame.size() < kValue + sizeof(streams_max)) return Break(H2Break::kProtocol);
   for (size_t i = 0; i < sizeof(streams_max); ++i) frame[kValue + i] = static_cast<char>(streams_max >> (24 - 8 * i));
   output_->Copy(frame);
 }

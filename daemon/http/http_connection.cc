@@ -176,13 +176,10 @@ bool HttpConnection::MayBeginTls() {
 }
 
 bool HttpConnection::MayHandshake() {
-  const MemoryBudget& budget = *loop_->state().budget;
-  if (budget.IsFull() || budget.held_by(client_) + kHandshakeBytes > budget.client_bytes_max()) {
-    Close();
-    return false;
-  }
-  share_.Set(kHandshakeBytes);
-  return true;
+  if (share_.TrySet(kHandshakeBytes)) return true;
+  // No alert: a client would take it for the lasting refusal of its certificate.
+  Close();
+  return false;
 }
 
 void HttpConnection::BecomeH2(std::string_view first, std::string refusal) {

@@ -24,7 +24,8 @@ constexpr MetricDefinition kRequests[] = {
      "Connections closed at once. `reason` is limit (--connections_max), address (--connections_per_address_max), "
      "or descriptors (the rest is reserved for the database's files)."},
     {"armature_request_memory_bytes", kGauge, "",
-     "Memory of both fronts for requests being received and answers not yet sent; at most --request_memory_mb."},
+     "Memory of both fronts for requests being received, answers not yet sent and TLS handshakes; at most "
+     "--request_memory_mb."},
     {"armature_grpc_calls_ended_total", kCounter, "reason",
      "gRPC calls whose clients did not finish their requests or read their answers, or had too many. `reason` is "
      "stalled "

@@ -11,8 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -47,8 +49,8 @@ struct RowJob {
   RowJob(const RowJob&) = delete;
   RowJob& operator=(const RowJob&) = delete;
 
-  // Releases the locks and answers. `outcome`: the sequence of the write, or why nothing was written. Called once, by
-  // the functions below or, for an error before the decision, by the owner.
+  // Releases the locks and answers. `outcome`: the sequence of the write, or why nothing was written. Called once: by
+  // the functions below, or by the owner for a job that they do not get, such as one that failed before its decision.
   void End(absl::StatusOr<ChangeSequence> outcome);
   void Refuse(const absl::Status& status) { End(status); }
 
@@ -60,7 +62,7 @@ struct RowJob {
   bool is_gated = false;                   // counts in the WriteGate while it is committed
 
   // For the functions below.
-  QueuedRowList queued;         // empty: the locks are held until the commit is durable
+  QueuedRowList queued;         // the rows that were queued with early release; may be empty
   int64_t commit_begin_ns = 0;  // 0: the commit is not traced
 
   // Takes from the rows what the answer needs, when the job was decided: their images are released after it.

@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cluster_tool import change_cluster, place_of  # noqa: E402
 from daemon_test import ARMATURE, RadosTestCase  # noqa: E402
 
-WAIT_SECONDS = 60
+WAIT_SECONDS = 180
 API_ERROR, USAGE_ERROR, INPUT_ERROR = 1, 2, 5
 
 

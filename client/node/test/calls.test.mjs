@@ -334,6 +334,8 @@ test('errors of connections have no text of a library', () => {
     ['Name resolution failed for target dns:db:1', 'the name in db:1 cannot be resolved', false],
     [lost('connect ETIMEDOUT 10.0.0.1:1'), 'db:1 does not answer a connection in time', false],
     [lost('0A000410:SSL routines:ssl3_read_bytes:sslv3 alert handshake failure'), 'db:1 does not speak TLS', true],
+    [lost('Client network socket disconnected before secure TLS connection was established'), 'the TLS handshake with db:1 failed', false],
+    [lost('0A000126:SSL routines:ssl3_read_n:unexpected eof while reading'), 'the TLS handshake with db:1 failed', false],
     [lost('0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required'), 'db:1 wants a certificate of the client that it trusts', true],
     [lost('self-signed certificate'), 'the certificate of db:1 is not trusted: self-signed certificate', true],
     [lost("Host: other. is not in the cert's altnames: DNS:db"), "the certificate of db:1 is not trusted: Host: other. is not in the cert's altnames: DNS:db", true],

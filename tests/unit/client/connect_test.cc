@@ -1,9 +1,12 @@
 // The client over real gRPC, against a small server in this process.
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "armature/api/v1/service.grpc.pb.h"
 #include "armature/client/client.h"
@@ -126,6 +129,65 @@ TEST_F(ConnectTest, SaysThatTheDaemonDoesNotSpeakTlsAndDoesNotRepeat) {
   EXPECT_TRUE(CertainlyNotApplied(status));
 }
 
+// Accepts connections, reads the first bytes of each and closes it, as a daemon does that ends within a handshake.
+class ClosingListener {
+ public:
+  ClosingListener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    EXPECT_EQ(bind(socket_, reinterpret_cast<const sockaddr*>(&address), size), 0);
+    EXPECT_EQ(listen(socket_, 10), 0);
+    EXPECT_EQ(getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    target_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    thread_ = std::thread([this] {
+      while (true) {
+        const int accepted = accept(socket_, nullptr, nullptr);
+        if (accepted < 0) return;
+        char first[1024];
+        static_cast<void>(recv(accepted, first, sizeof(first), 0));
+        close(accepted);
+      }
+    });
+  }
+  ~ClosingListener() {
+    shutdown(socket_, SHUT_RDWR);
+    thread_.join();
+    close(socket_);
+  }
+  ClosingListener(const ClosingListener&) = delete;
+  ClosingListener& operator=(const ClosingListener&) = delete;
+
+  const std::string& target() const { return target_; }
+
+ private:
+  const int socket_;
+  std::string target_;
+  std::thread thread_;
+};
+
+TEST(ConnectWithTls, AHandshakeThatEndsMayBeRepeated) {
+  const ClosingListener listener;
+  ClientOptions options;
+  options.credentials = *TlsCredentials({});
+  options.retry = NoRetries();
+  const absl::Status status = Connect(listener.target(), options)->GetItem(ConnectTest::Get("1")).status();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_FALSE(IsLasting(status)) << status;
+}
+
+TEST_F(ConnectTest, ALastingFaultOfOneAddressDoesNotEndTheTriesOfOthers) {
+  ClientOptions options;
+  options.credentials = *TlsCredentials({});
+  options.retry = NoRetries();
+  const absl::Status status = Connect(target_ + ",unix:/nowhere", options)->GetItem(Get("1")).status();
+  EXPECT_EQ(status.message(), "no daemon listens at unix:/nowhere: there is no such socket");
+  EXPECT_FALSE(IsLasting(status));
+  const absl::Status reversed = Connect("unix:/nowhere," + target_, options)->GetItem(Get("1")).status();
+  EXPECT_EQ(reversed.message(), status.message());
+}
+
 TEST(ConnectWithTls, SaysThatTheCertificateIsNotTrusted) {
   const test::TestAuthority authority("ours");
   const test::TestAuthority stranger("theirs");
@@ -153,6 +215,25 @@ TEST(ConnectWithTls, SaysThatTheCertificateIsNotTrusted) {
   const absl::Status other = get(authority.certificate_pem(), "localhost");
   EXPECT_EQ(other.message(),
             "the certificate of localhost:" + std::to_string(port) + " is not trusted: it is for other names");
+}
+
+TEST(ConnectionError, OfAHandshakeLastsOnlyByAFaultOfTheSettings) {
+  for (const char* const settings :
+       {"Handshake failed with error SSL_ERROR_SSL: error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER",
+        "Ssl handshake failed: error:0A00010B:SSL routines::wrong version number",
+        "Ssl handshake failed: error:0A000410:SSL routines::sslv3 alert handshake failure"}) {
+    const absl::Status status = ConnectionError(settings, "db:1", true);
+    EXPECT_EQ(status.message(), "db:1 does not speak TLS");
+    EXPECT_TRUE(IsLasting(status)) << settings;
+  }
+  for (const char* const moment : {"Ssl handshake failed: TSI_PROTOCOL_FAILURE: SSL_ERROR_SYSCALL",
+                                   "Handshake read failed: Connection reset by peer", "Handshaker shutdown"}) {
+    const absl::Status status = ConnectionError(moment, "db:1", true);
+    EXPECT_EQ(status.message(), "the TLS handshake with db:1 failed");
+    EXPECT_FALSE(IsLasting(status)) << moment;
+  }
+  EXPECT_EQ(ConnectionError("ipv4:handshake.local:1: connect: Connection refused", "handshake.local:1", true).message(),
+            "handshake.local:1 refuses the connection: no daemon listens there");
 }
 
 TEST(ConnectionError, HasNoTextOfALibrary) {

@@ -21,13 +21,16 @@ _REASONS = (
     (re.compile("unreachable|no route", re.I), "there is no route to {}"),
 )
 _HANDSHAKE = re.compile("handshake failed|SSL_ERROR", re.I)
+# OpenSSL's reasons for a handshake with a port that has no TLS, or none that this package could use.
+_OF_OTHER_PROTOCOLS = ("WRONG_VERSION_NUMBER", "SSLV3_ALERT_HANDSHAKE_FAILURE", "PACKET_LENGTH_TOO_LONG")
 _PROBE_SECONDS = 2.0
 
 
 def explain(text: str, address: str, tls: Optional[Tls]) -> Tuple[str, bool]:
     """The reason why a connection failed, from gRPC's text, and whether it stays until somebody changes a setting."""
     if tls is not None and _HANDSHAKE.search(text):
-        return _reason_of_handshake(address, tls) or f"the TLS handshake with {address} failed", True
+        reason = _reason_of_handshake(address, tls)
+        return reason or f"the TLS handshake with {address} failed", reason is not None
     for pattern, reason in _REASONS:
         if pattern.search(text):
             return reason.format(address), pattern is _SPEAKS_HTTP
@@ -35,7 +38,7 @@ def explain(text: str, address: str, tls: Optional[Tls]) -> Tuple[str, bool]:
 
 
 def _reason_of_handshake(address: str, tls: Tls) -> Optional[str]:
-    """Tries a TLS handshake, because gRPC does not give the reason of a failed one. None: it succeeds now."""
+    """Tries a TLS handshake, because gRPC does not give the reason of a failed one. None: the next one may succeed."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     try:
@@ -51,7 +54,8 @@ def _reason_of_handshake(address: str, tls: Tls) -> Optional[str]:
     except ssl.SSLError as error:
         if "CERTIFICATE" in (error.reason or "") or "UNKNOWN_CA" in (error.reason or ""):
             return f"{address} wants a certificate of the client that it trusts"
-        return f"{address} does not speak TLS"
+        if error.reason in _OF_OTHER_PROTOCOLS:
+            return f"{address} does not speak TLS"
     except (OSError, ValueError):
-        pass  # somebody else listens now, or nobody, or gRPC alone understands the address
+        pass  # the connection ended, or somebody else listens now, or nobody, or gRPC alone understands the address
     return None
