@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <set>
@@ -16,6 +18,22 @@
 #include "storage/store/rocks_status.h"
 
 namespace armature::store {
+namespace {
+
+// The first bytes of `key` as a number, with zeros behind a shorter key.
+uint64_t FrontOf(std::string_view key) {
+  uint64_t front = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    if (key.size() >= sizeof(front)) {
+      std::memcpy(&front, key.data(), sizeof(front));
+      return __builtin_bswap64(front);
+    }
+  }
+  for (size_t i = 0; i < sizeof(front); ++i) front = front << 8 | (i < key.size() ? static_cast<uint8_t>(key[i]) : 0);
+  return front;
+}
+
+}  // namespace
 
 absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamily& family) {
   uint64_t value = 0;
@@ -47,12 +65,7 @@ void UnitBatch::Delete(const Keyspace& keyspace, std::string_view key) {
   AddRow({keyspace.family, 0, key, {}, {}, /*is_delete=*/true});
 }
 
-void UnitBatch::AddRow(const Row& row) {
-  Row& added = rows_.emplace_back(row);
-  for (size_t i = 0; i < sizeof(added.key_front); ++i) {
-    added.key_front = added.key_front << 8 | (i < row.key.size() ? static_cast<uint8_t>(row.key[i]) : 0);
-  }
-}
+void UnitBatch::AddRow(const Row& row) { rows_.emplace_back(row).key_front = FrontOf(row.key); }
 
 void UnitBatch::AddTotals(KeyspaceStats* stats, StatsDelta delta) {
   StatsDelta& total = totals_[stats];
@@ -94,8 +107,11 @@ absl::StatusOr<UnitBatch::Counter*> UnitBatch::FindCounter(const CounterPlace& p
 
 absl::Status UnitBatch::MakeFamilies() {
   std::set<std::string> names;
+  const ColumnFamily* last = nullptr;
   for (const Row& row : rows_) {
-    if (!row.is_delete && !row.family->is_made()) names.insert(row.family->name());
+    if (row.is_delete || row.family == last) continue;
+    last = row.family;
+    if (!last->is_made()) names.insert(last->name());
   }
   return names.empty() ? absl::OkStatus() : db_->CreateFamilies({names.begin(), names.end()});
 }
