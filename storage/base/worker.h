@@ -65,10 +65,9 @@ class Worker {
   void Start(Next first = Next::AtOnce());
   // Begins a turn if the thread rests and may be woken, or after the present rest or turn.
   void Wake();
-  // Ends the thread after its present turn and the turns that hold the stop, and does not wait for that.
+  // Ends the thread after its present turn, and does not wait for that.
   void RequestStop();
-  // Ends the thread after its present turn and the turns that hold the stop, and waits for that. Not called by a turn.
-  // Idempotent.
+  // Ends the thread after its present turn, and waits for that. Not called by a turn. Idempotent.
   void Stop();
 
   // For long turns, which end early when the worker stops.
