@@ -1,7 +1,7 @@
 // Tables in the console: a new one with an index of four sort attributes, its structure and definition, its deletion.
 
 import assert from 'node:assert/strict';
-import { button, call, createTable, field, open, withBrowser } from './browser.mjs';
+import { button, call, createTable, ENDPOINT, field, open, withBrowser } from './browser.mjs';
 
 async function fillForm(page) {
   await field(page, 'Name of the table').fill('orders');
@@ -79,11 +79,81 @@ async function listsManyTables(page) {
   await page.getByText('No name contains “Y-22nothing”').waitFor();
 }
 
+// Ten thousand names, in place of the daemon's: few of them exist in the page, and only those are described.
+async function listsTenThousandTables(page) {
+  const names = Array.from({ length: 10_000 }, (_, i) => `table-${String(i).padStart(5, '0')}`);
+  let described = 0;
+  await page.route(`${ENDPOINT}/`, async (route) => {
+    const target = route.request().headers()['x-amz-target'] ?? '';
+    if (target.endsWith('DescribeTable')) described += 1;
+    if (!target.endsWith('ListTables')) return route.continue();
+    const start = names.indexOf(route.request().postDataJSON().ExclusiveStartTableName) + 1;
+    const TableNames = names.slice(start, start + 100);
+    const LastEvaluatedTableName = start + 100 < names.length ? TableNames.at(-1) : undefined;
+    return route.fulfill({ json: { TableNames, LastEvaluatedTableName } });
+  });
+  await open(page, '#/activity');
+  await open(page, '#/tables');
+  await page.getByText('10,000 tables', { exact: true }).waitFor();
+  const list = page.getByRole('table', { name: 'Tables' });
+  const longest = await list.evaluate(async (element) => {
+    let most = 0;
+    for (let part = 0; part <= 40; part += 1) {
+      const begin = performance.now();
+      element.scrollTop = (element.scrollHeight * part) / 40;
+      await new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); });
+      most = Math.max(most, performance.now() - begin);
+    }
+    return most;
+  });
+  await page.getByRole('link', { name: 'table-09999' }).waitFor();
+  assert.ok(longest < 1000, `a step of scrolling takes ${longest} ms`);
+  assert.ok((await list.getByRole('row').count()) < 80);
+  assert.ok(described < 1000, `${described} tables were described`);
+  await page.unroute(`${ENDPOINT}/`);
+}
+
+// Everything without a pointer: from the list into an item, and back.
+async function isUsableByKeyboard(page) {
+  await call('PutItem', { TableName: 'orders', Item: { id: { S: 'one' } } });
+  await open(page, '#/tables');
+  await page.reload();
+  await page.getByText('231 tables', { exact: true }).waitFor();
+  const tabUntil = async (locator) => {
+    for (let i = 0; i < 60; i += 1) {
+      await page.keyboard.press('Tab');
+      if (await locator.evaluate((element) => element === document.activeElement)) return;
+    }
+    assert.fail('the keyboard does not lead there');
+  };
+  await page.keyboard.press('/');
+  await page.keyboard.type('orders');
+  await tabUntil(page.getByRole('link', { name: 'orders', exact: true }));
+  await page.keyboard.press('Enter');
+  const cell = button(page, 'one');
+  await cell.waitFor();
+  await tabUntil(cell);
+  await page.keyboard.press('Enter');
+  const item = page.getByLabel('Item as JSON');
+  await item.waitFor();
+  await page.waitForFunction(() => document.activeElement?.tagName === 'TEXTAREA');
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('{"id": "one", "by": "keyboard"}');
+  await page.keyboard.press('Control+Enter');
+  await item.waitFor({ state: 'hidden' });
+  const { Item } = await call('GetItem', { TableName: 'orders', Key: { id: { S: 'one' } } });
+  assert.deepEqual(Item.by, { S: 'keyboard' });
+  assert.equal(await cell.evaluate((element) => element === document.activeElement), true, 'the focus returns');
+}
+
 await withBrowser(async (newPage) => {
   const page = await newPage();
   await createsTables(page);
   await showsDefinitions(page);
   await deletesTables(page);
   await listsManyTables(page);
+  await isUsableByKeyboard(page);
+  page.expected = /status of 400/;  // most of these tables do not exist
+  await listsTenThousandTables(page);
 });
 console.log('tables: all passed');
