@@ -30,8 +30,10 @@ set(ARMATURE_ALLOWED_standby base net http)
 set(ARMATURE_ALLOWED_telemetry base model codec store index expr access engine)
 set(ARMATURE_ALLOWED_json_front base model codec store index expr access engine auth proto_messages message_json api telemetry
   json net http)
+set(ARMATURE_ALLOWED_console base model codec store index expr access engine auth proto_messages message_json api telemetry
+  json net http json_front)
 set(ARMATURE_ALLOWED_daemon base model codec store index expr access engine auth proto_messages proto_api message_json api
-  telemetry json item_files net http rpc proto_standard standby json_front place)
+  telemetry json item_files net http rpc proto_standard standby json_front console place)
 set(ARMATURE_ALLOWED_client base model proto_messages proto_api)
 # codec is for the tools that print stored records.
 set(ARMATURE_ALLOWED_cli_support base files model codec proto_messages proto_api message_json client access auth store engine place)

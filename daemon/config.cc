@@ -74,6 +74,16 @@ absl::Status CheckListeners(const Config& config) {
   return absl::OkStatus();
 }
 
+// Pages come in clear text, and with them what they show, so an address that other machines reach without TLS has none
+// unless the operator asks for it.
+ConsoleMode CompleteConsole(const Config& config) {
+  if (config.http_listen == kOff) return ConsoleMode::kOff;
+  if (config.console != ConsoleMode::kAuto) return config.console;
+  const auto is_local = [](std::string_view address) { return address == kOff || IsLoopback(address); };
+  const bool is_private = is_local(config.http_listen) && is_local(config.grpc_listen);
+  return is_private || config.tls.enabled() ? ConsoleMode::kOn : ConsoleMode::kOff;
+}
+
 absl::Status CompletePlace(Config* config) {
   const std::string& store = config->store;
   if (config->data_dir.empty() && store.empty()) {
@@ -196,6 +206,7 @@ absl::StatusOr<Config> MakeConfig(const Config& given, const Machine& machine) {
   ARM_RETURN_IF_ERROR(CheckSecurity(config));
   ARM_RETURN_IF_ERROR(CheckListeners(config));
   ARM_RETURN_IF_ERROR(CompleteBackups(&config));
+  config.console = CompleteConsole(config);
   for (std::string* const address : {&config.grpc_listen, &config.http_listen, &config.metrics_listen}) {
     if (*address == kOff) address->clear();
   }

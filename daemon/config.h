@@ -25,6 +25,14 @@ namespace armature::daemon {
 inline constexpr char kGrpcListen[] = "127.0.0.1:7700";
 inline constexpr char kHttpListen[] = "127.0.0.1:7701";
 
+// The web console at the addresses of the JSON protocol.
+enum class ConsoleMode : uint8_t {
+  kAuto,  // as given; MakeConfig replaces it
+  kOff,
+  kReadOnly,  // operations that change something are refused to its pages
+  kOn,
+};
+
 // Flags about the command line itself.
 struct CommandLine {
   std::string config_file;
@@ -57,6 +65,7 @@ struct Config {
   // Further host names and permitted web pages of both HTTP listeners; see SiteRules.
   std::vector<std::string> http_hosts;
   std::vector<std::string> cors_origins;
+  ConsoleMode console = ConsoleMode::kAuto;
   std::string credentials_file;  // empty: no authentication, all operations are permitted
   TlsFiles tls;                  // for all listeners except Unix sockets
   std::string audit_log;         // empty: off

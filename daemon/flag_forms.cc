@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -111,6 +112,29 @@ bool SetCorsOrigins(std::string_view text, Config* config) { return SetList(text
 
 std::string CorsOriginsText(const Config& config) { return absl::StrJoin(config.cors_origins, ","); }
 
+struct ConsoleName {
+  std::string_view name;
+  ConsoleMode mode = ConsoleMode::kAuto;
+};
+constexpr ConsoleName kConsoleNames[] = {{"auto", ConsoleMode::kAuto},
+                                         {"on", ConsoleMode::kOn},
+                                         {"off", ConsoleMode::kOff},
+                                         {"read-only", ConsoleMode::kReadOnly}};
+
+bool SetConsole(std::string_view text, Config* config) {
+  const auto* const found =
+      std::find_if(std::begin(kConsoleNames), std::end(kConsoleNames), [&](auto& each) { return each.name == text; });
+  if (found == std::end(kConsoleNames)) return false;
+  config->console = found->mode;
+  return true;
+}
+
+std::string ConsoleText(const Config& config) {
+  const auto* const found = std::find_if(std::begin(kConsoleNames), std::end(kConsoleNames),
+                                         [&](auto& each) { return each.mode == config.console; });
+  return std::string(found->name);
+}
+
 bool SetStreamShards(std::string_view text, Config* config) {
   uint32_t& shards = config->database.streams.shards;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), shards);
@@ -146,6 +170,7 @@ const Form kHttpHostsForm = {SetHttpHosts, HttpHostsText, "must be host names wi
 const Form kCorsOriginsForm = {
     SetCorsOrigins, CorsOriginsText,
     "must be origins of web pages, such as https://app.example.org:8443, separated by commas"};
+const Form kConsoleForm = {SetConsole, ConsoleText, "must be auto, on, off or read-only"};
 const Form kStreamShardsForm = {SetStreamShards, StreamShardsText, "must be 1, 2, 4, 8, 16, 32 or 64"};
 
 }  // namespace armature::daemon

@@ -18,14 +18,15 @@ bool IsAddressOrEmpty(std::string_view text);
 bool IsHostOrEmpty(std::string_view text);
 bool IsPathOrEmpty(std::string_view text);  // absolute
 
-// Forms of --durability, --disk_reserve, --index_updates, --index_reads, --http_hosts, --cors_origins and
-// --stream_shards.
+// Forms of --durability, --disk_reserve, --index_updates, --index_reads, --http_hosts, --cors_origins, --console
+// and --stream_shards.
 extern const Form kDurabilityForm;
 extern const Form kDiskReserveForm;
 extern const Form kIndexUpdatesForm;
 extern const Form kIndexReadsForm;
 extern const Form kHttpHostsForm;
 extern const Form kCorsOriginsForm;
+extern const Form kConsoleForm;
 extern const Form kStreamShardsForm;
 
 }  // namespace armature::daemon

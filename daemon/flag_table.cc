@@ -177,6 +177,13 @@ constexpr FlagRow kRows[] = {
      "Origins of web pages that may send requests from a browser, such as https://app.example.org:8443, separated by "
      "commas. Requests of all other web pages are refused.",
      &kCorsOriginsForm},
+    {"console",
+     kSecurity,
+     {kMode, "auto"},
+     "The web console at /console/ of --http_listen: on, off, read-only (it offers no changes, and the daemon refuses "
+     "changes that its pages send; rights are given by --credentials_file), or auto: on if all addresses are loopback "
+     "or have TLS, else off.",
+     &kConsoleForm},
     {"insecure",
      kSecurity,
      {kSwitch, "false"},

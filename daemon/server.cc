@@ -10,6 +10,7 @@
 #include "daemon/admin/admin_service.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/authenticator.h"
+#include "daemon/console/console_front.h"
 #include "daemon/grpc/call_gate.h"
 #include "daemon/grpc/error_map.h"
 #include "daemon/grpc/item_service.h"
@@ -148,8 +149,9 @@ struct Server::Impl {
   Doors doors;
   std::unique_ptr<JsonApi> operations;
   std::unique_ptr<JsonFront> json;
-  std::unique_ptr<HintFront> no_json;  // in place of `json`
-  std::unique_ptr<HttpServer> fronts;  // both
+  std::unique_ptr<HintFront> no_json;     // in place of `json`
+  std::unique_ptr<ConsoleFront> console;  // before `json`; null: off
+  std::unique_ptr<HttpServer> fronts;     // both
   std::string address;
   std::string http_address;
   std::unique_ptr<MetricsFront> metrics_front;
@@ -174,8 +176,12 @@ struct Server::Impl {
   static std::function<std::shared_ptr<const TlsContext>()> TlsOf(const TlsContextKeeper* keeper);
   void MakeServices(const Config& config);
   void MakeJson(const Config& config);
+  // The handler of the requests of HTTP.
+  HttpHandler* Handler() const;
   // Serves both protocols on the ports of both.
   absl::Status StartServing(const Config& config);
+  // Once all front ends serve.
+  MetricsSources SourcesOfMetrics();
   absl::Status StartMetrics(const Config& config);
   // A cluster that does not answer must not hold up the end of a backup in it for long.
   void EndEngine();
@@ -245,6 +251,16 @@ void Server::Impl::MakeJson(const Config& config) {
   front.way_to_grpc = [this] { return doors.WayTo(Doors::Door::kGrpc); };
   operations = std::make_unique<JsonApi>(engine.get(), audit.get());
   json = std::make_unique<JsonFront>(operations.get(), front);
+  if (config.console == ConsoleMode::kOff) return;
+  console = std::make_unique<ConsoleFront>(json.get(),
+                                           ConsoleOptions{.is_read_only = config.console == ConsoleMode::kReadOnly,
+                                                          .authenticate = front.authenticate,
+                                                          .sites = front.sites});
+}
+
+HttpHandler* Server::Impl::Handler() const {
+  if (json == nullptr) return no_json.get();
+  return console == nullptr ? static_cast<HttpHandler*>(json.get()) : console.get();
 }
 
 absl::Status Server::Impl::StartServing(const Config& config) {
@@ -270,8 +286,7 @@ absl::Status Server::Impl::StartServing(const Config& config) {
   options.budget = memory.get();
   options.on_crowd = [this](bool crowded) { NoteCrowd(crowded); };
   options.is_held_up = [this] { return engine->HoldsWritesBack(); };
-  HttpHandler* const handler = json == nullptr ? static_cast<HttpHandler*>(no_json.get()) : json.get();
-  ARM_ASSIGN_OR_RETURN(fronts, HttpServer::Start(options, handler));
+  ARM_ASSIGN_OR_RETURN(fronts, HttpServer::Start(options, Handler()));
   (has_one_door ? address : http_address) = fronts->address();
   if (config.is_one_port) http_address = address;
   if (!has_one_door && !config.grpc_listen.empty()) {
@@ -282,24 +297,33 @@ absl::Status Server::Impl::StartServing(const Config& config) {
   if (!address.empty()) doors.Open(Doors::Door::kGrpc, address, has_tls && !is_socket, takes(json != nullptr));
   if (!http_address.empty()) doors.Open(Doors::Door::kHttp, http_address, has_tls, takes(takes_calls));
   LOG(INFO) << "server: serving grpc=" << address << " http=" << http_address << " tls=" << has_tls
-            << " credentials=" << (authenticator != nullptr);
+            << " credentials=" << (authenticator != nullptr) << " console=" << (console != nullptr);
+  if (console != nullptr) {
+    console->SetMetrics([sources = SourcesOfMetrics(), start = absl::Now()] {
+      return MetricsText(sources, start, TableMetrics::kOfTrouble);
+    });
+  }
   return absl::OkStatus();
+}
+
+MetricsSources Server::Impl::SourcesOfMetrics() {
+  return {.engine = engine.get(),
+          .place = place.get(),
+          .backup_places = backup_places.get(),
+          .requests = requests.get(),
+          .fronts = fronts.get(),
+          .rpc = rpc.get(),
+          .gate = gate.get(),
+          .connections = connections.get(),
+          .memory = memory.get(),
+          .long_requests = long_requests.get(),
+          .audit = audit.get(),
+          .readiness = [this] { return readiness->Now(); }};
 }
 
 absl::Status Server::Impl::StartMetrics(const Config& config) {
   metrics_front = std::make_unique<MetricsFront>(
-      MetricsSources{.engine = engine.get(),
-                     .place = place.get(),
-                     .backup_places = backup_places.get(),
-                     .requests = requests.get(),
-                     .fronts = fronts.get(),
-                     .rpc = rpc.get(),
-                     .gate = gate.get(),
-                     .connections = connections.get(),
-                     .memory = memory.get(),
-                     .long_requests = long_requests.get(),
-                     .audit = audit.get(),
-                     .readiness = [this] { return readiness->Now(); }},
+      SourcesOfMetrics(),
       // On other addresses than loopback the scraper may use any name.
       SitesOf(config, config.metrics_listen, /*is_tls=*/false, /*checks_host=*/IsLoopback(config.metrics_listen)));
   HttpServerOptions options = OperatorsOptions(config.metrics_listen);
@@ -499,6 +523,7 @@ void Server::Stop(absl::Duration grace) {
     }
   }
   if (impl_->json != nullptr) impl_->json->Stop();
+  if (impl_->console != nullptr) impl_->console->Stop();
   if (impl_->long_requests != nullptr) impl_->long_requests->Stop();
   // Stops after the other front ends, so that /readyz answers until they have drained.
   if (impl_->metrics != nullptr) impl_->metrics->Stop(absl::ZeroDuration());

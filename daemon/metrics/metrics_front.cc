@@ -271,9 +271,16 @@ void AddRequests(const MetricsSources& sources, MetricSet* set) {
   set->Add("armature_audit_lines_lost_total", sources.audit == nullptr ? 0 : sources.audit->lost_lines());
 }
 
-void AddTables(const store::CatalogSnapshot& catalog, const std::vector<store::DamagedPart>& damages, MetricSet* set) {
+bool IsInTrouble(const store::Index& index) {
+  return index.build != nullptr || index.progress->is_stalled() || index.progress->backlog().load().records > 0;
+}
+
+void AddTables(const store::CatalogSnapshot& catalog, const std::vector<store::DamagedPart>& damages,
+               TableMetrics tables, MetricSet* set) {
+  const bool adds_all = tables == TableMetrics::kAll;
   const auto each_index = [&](std::string_view metric, auto value) {
     ForEachGlobalIndex(catalog, [&](const std::string& table, const store::Index& index) {
+      if (!adds_all && !IsInTrouble(index)) return;
       set->Add(metric, value(index), {{"table", table}, {"index", index.descriptor.name}});
     });
   };
@@ -290,6 +297,7 @@ void AddTables(const store::CatalogSnapshot& catalog, const std::vector<store::D
              [](const store::Index& index) { return index.progress->is_stalled() ? 1.0 : 0.0; });
   each_index("armature_gsi_building", [](const store::Index& index) { return index.build != nullptr ? 1.0 : 0.0; });
   const auto each_table = [&](std::string_view metric, auto value) {
+    if (!adds_all) return;
     for (const auto& [name, table] : catalog.tables()) {
       if (table->data.stats != nullptr)
         set->Add(metric, static_cast<double>(value(*table->data.stats)), {{"table", name}});
@@ -300,6 +308,7 @@ void AddTables(const store::CatalogSnapshot& catalog, const std::vector<store::D
   for (const store::DamagedPart& part : damages) ++damaged[part.table];
   for (const auto& [name, table] : catalog.tables()) {
     const auto found = damaged.find(name);
+    if (!adds_all && found == damaged.end()) continue;
     set->Add("armature_table_damaged", found == damaged.end() ? 0.0 : found->second, {{"table", name}});
   }
   each_table("armature_table_bytes", [](const store::KeyspaceStats& stats) { return stats.bytes(); });
@@ -374,13 +383,14 @@ void AddBackupPlaces(const place::SharedBackupPlaces& places, MetricSet* set) {
   }
 }
 
-// The body of /metrics.
-std::string Collect(const MetricsSources& sources, absl::Time start) {
+}  // namespace
+
+std::string MetricsText(const MetricsSources& sources, absl::Time start, TableMetrics tables) {
   MetricSet set;
   AddRequests(sources, &set);
   const store::DatabaseStats database = sources.engine->database()->stats();
   AddCommits(database.committer, database.change_sequence, &set);
-  AddTables(*sources.engine->database()->catalog(), sources.engine->database()->damages().All(), &set);
+  AddTables(*sources.engine->database()->catalog(), sources.engine->database()->damages().All(), tables, &set);
   AddHotKeys(sources.engine->HotKeyShares(), &set);
   AddStreams(*sources.engine->database(), &set);
   set.Add("armature_column_families", uint64_t{database.column_families});
@@ -414,6 +424,8 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   return set.Text();
 }
 
+namespace {
+
 HttpResponse Text(unsigned status, std::string body, std::string_view type = "text/plain; charset=utf-8") {
   HttpResponse response{.status = status, .headers = {}, .body = std::move(body)};
   response.headers.emplace_back("Content-Type", type);
@@ -427,7 +439,7 @@ HttpResponse MetricsFront::Answer(const HttpRequest& request) const {
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
   if (path != "/metrics" && path != "/healthz" && path != "/readyz") return Text(404, "not found\n");
   if (!IsReadMethod(request)) return Text(405, "only GET\n");
-  if (path == "/metrics") return Text(200, Collect(sources_, start_), "text/plain; version=0.0.4; charset=utf-8");
+  if (path == "/metrics") return Text(200, MetricsText(sources_, start_), "text/plain; version=0.0.4; charset=utf-8");
   if (path == "/healthz") return Text(200, "ok\n");
   HttpResponse page = ReadinessPage(sources_.readiness());
   // For operators only: names of tables. Another daemon would not help, so this one stays ready.

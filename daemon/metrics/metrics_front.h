@@ -3,6 +3,8 @@
 
 // The HTTP front end for operators: GET /metrics, /healthz and /readyz, nothing else.
 
+#include <cstdint>
+#include <string>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -40,7 +42,17 @@ struct MetricsSources {
   ReadinessSource readiness = nullptr;  // not null
 };
 
-// /metrics: the values of all metrics; some milliseconds with very many tables. /healthz: 200 while the process lives.
+// The metrics of tables and indexes.
+enum class TableMetrics : uint8_t {
+  kAll,
+  kOfTrouble,  // only of damaged tables, and of indexes that lag, are being built or are stalled: for a short text
+};
+
+// The values of all metrics in the text format of Prometheus. `start`: of the process. Takes some milliseconds with
+// very many tables. Thread-safety: thread-safe.
+std::string MetricsText(const MetricsSources& sources, absl::Time start, TableMetrics tables = TableMetrics::kAll);
+
+// /metrics: MetricsText; some milliseconds with very many tables. /healthz: 200 while the process lives.
 // /readyz: ReadinessPage. Requests that `sites` refuses get 403.
 //
 // Thread-safety: thread-safe. Lifetime: the sources must outlive the server that calls it.

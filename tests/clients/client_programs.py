@@ -10,19 +10,20 @@ HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT_S = 600
 
 
-def npm_clients(work):
-    """The folder with the clients from npm that package-lock.json pins. Installs them at most once; skips the test if it cannot."""
+def npm_clients(work, source=HERE):
+    """The folder with the packages from npm that package-lock.json in `source` pins. Installs them at most once; skips the test
+    if it cannot."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         raise unittest.SkipTest("no node and npm")
     folder = pathlib.Path(work) / "node"
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = (HERE / "package-lock.json").read_bytes()
+    wanted = (source / "package-lock.json").read_bytes()
     installed = folder / "installed.json"
     with open(folder / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests run at the same time
         if not installed.exists() or installed.read_bytes() != wanted:
             for name in ("package.json", "package-lock.json"):
-                shutil.copy(HERE / name, folder)
+                shutil.copy(source / name, folder)
             command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
             if done.returncode != 0:

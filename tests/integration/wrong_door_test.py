@@ -114,13 +114,15 @@ class PlainTest(unittest.TestCase):
 
     def test_browsers_see_a_page(self):
         browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-        for path, expected in (("/", 200), ("/tables", 404)):
-            status, media_type, body = self.request(self.daemon.http, "GET", path, **browser)
-            self.assertEqual((status, media_type), (expected, "text/html; charset=utf-8"))
-            self.assertIn("X-Amz-Target", body)
-            self.assertIn(f"gRPC is at {self.daemon.grpc}.", body)
+        status, media_type, body = self.request(self.daemon.http, "GET", "/tables", **browser)
+        self.assertEqual((status, media_type), (404, "text/html; charset=utf-8"))
+        self.assertIn("X-Amz-Target", body)
+        self.assertIn(f"gRPC is at {self.daemon.grpc}.", body)
+        # With the console, which is on here.
+        status, _, body = self.request(self.daemon.http, "GET", "/", **browser)
+        self.assertEqual((status, body), (302, "The console is at /console/.\n"))
         self.assertEqual(self.request(self.daemon.http, "GET", "/")[2], f"healthy: {self.daemon.http} ")
-        self.assertIn(f"gRPC is at {self.daemon.grpc}.", self.request(self.daemon.grpc, "GET", **browser)[2])
+        self.assertIn(f"gRPC is at {self.daemon.grpc}.", self.request(self.daemon.grpc, "GET", "/tables", **browser)[2])
 
     def test_wrong_content_types(self):
         documented = "<UnknownOperationException/>\n"

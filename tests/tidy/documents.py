@@ -31,6 +31,7 @@ README_FOLDERS = (
     "daemon/admin",
     "daemon/api",
     "daemon/auth",
+    "daemon/console",
     "daemon/grpc",
     "daemon/http",
     "daemon/item_files",
@@ -41,6 +42,7 @@ README_FOLDERS = (
     "daemon/net",
     "daemon/rpc",
     "daemon/telemetry",
+    "console",
     "client",
     "client/python",
     "client/python/src/armature",
@@ -58,6 +60,7 @@ README_FOLDERS = (
     "tests/crash",
     "tests/chaos",
     "tests/clients",
+    "tests/console",
     "tests/clients/scenarios",
     "tests/fuzz",
     "tests/bench",
@@ -70,13 +73,13 @@ README_FOLDERS = (
     "tools/bench",
 )
 MODULE_SUFFIXES = (".h", ".cc", ".proto", ".py", ".mjs", ".ts", ".cmake")
-MODULE_FOLDERS = (*CODE_FOLDERS, "cmake", "proto")
+MODULE_FOLDERS = (*CODE_FOLDERS, "cmake", "console/src", "proto")
 # A table of modules is one whose first column is called so; its first cells are names in backticks.
 MODULE_COLUMN = re.compile(r"\|\s*(?:Modules?|Files?|Headers?)\s*\|")
 MODULE_CELL = re.compile(r"\|\s*(`[^`|]+`(?:,\s*`[^`|]+`)*)\s*\|\s*(.*?)\s*\|?$")
 
 # The first folder of a path in prose that is meant from the root.
-ROOT_FOLDERS = (*CODE_FOLDERS, "cmake", "docs", "proto", "packaging")
+ROOT_FOLDERS = (*CODE_FOLDERS, "cmake", "console", "docs", "proto", "packaging")
 PATH = re.compile(r"(?<![\w./:<-])((?:[\w.-]+/)+[\w.*-]*)(?![\w<{])")
 
 # Classes of ours with their namespace, and flags of ours, which have underscores; those of protoc are not ours.

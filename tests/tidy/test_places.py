@@ -5,7 +5,7 @@ import unittest
 
 from tree import CODE_FOLDERS, ROOT, is_in, name_of, tree_files
 
-PRODUCT_FOLDERS = (*(folder for folder in CODE_FOLDERS if folder != "tests"), "packaging", "proto")
+PRODUCT_FOLDERS = (*(folder for folder in CODE_FOLDERS if folder != "tests"), "console", "packaging", "proto")
 # Folders whose README is that of a published package, or that are tests themselves.
 FOLDERS_WITHOUT_LINE = {"client/go", "client/java", "client/node", "client/node/test", "client/python", "client/python/tests",
                         "client/rust"}

@@ -3,7 +3,7 @@
 
 Layers from the #include lines, sizes of files and functions, banned words, include guards; documents (documents.py);
 tables of documents that list parts of the tree (inventories.py); places of tests (test_places.py); columns of prose
-(prose.py); words (words.py); the format of sources (formatting.py).
+(prose.py); words (words.py); the format of sources (formatting.py); libraries of others (vendored.py).
 Each rule is a test; its message names file, line and what to do.
 """
 
@@ -17,6 +17,7 @@ from inventories import InventoriesTest  # noqa: F401
 from prose import ProseTest  # noqa: F401
 from test_places import TestPlacesTest  # noqa: F401
 from tree import ROOT, code_files, is_in, name_of, tree_files
+from vendored import VendoredTest  # noqa: F401
 from words import WordsTest  # noqa: F401
 
 FILE_LINES_MAX = 600
@@ -51,6 +52,7 @@ LAYER_OF_FOLDER = (
     ("daemon/item_files", "item_files"),
     ("daemon/message_json", "message_json"),
     ("daemon/json_front", "json_front"),
+    ("daemon/console", "console"),
     ("daemon/telemetry", "telemetry"),
     ("daemon", "daemon"),
     ("client", "client"),

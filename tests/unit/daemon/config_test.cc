@@ -222,6 +222,7 @@ const FlagCase kRefused[] = {
     {"--cors_origins=app.test", kOriginForms},
     {"--cors_origins=http://app.test/", kOriginForms},
     {"--cors_origins=*", kOriginForms},
+    {"--console=yes", "must be auto, on, off or read-only"},
     {"--gsi_backlog_max=0", "must be between 1 and 1099511627776"},
     {"--gsi_backlog_mb_max=0", "must be between 1 and 1048576 MiB"},
     {"--transaction_wait=0", "must be between 1ms and 1h"},
@@ -265,6 +266,28 @@ const FlagCase kRefused[] = {
     {"--backup_interval=1h", "needs --backup_dir"},
     {"--lease_seconds=0", "must be between 1 and 300 seconds"},
 };
+
+TEST(Config, TheConsoleIsOnWhereNobodyElseListensIn) {
+  struct Case {
+    std::vector<std::string> flags;
+    ConsoleMode mode = ConsoleMode::kAuto;
+  };
+  const std::string local = "--http_listen=127.0.0.1:1";
+  const Case cases[] = {
+      {{local}, ConsoleMode::kOn},
+      {{"--http_listen=0.0.0.0:1", "--insecure"}, ConsoleMode::kOff},
+      // The port of gRPC serves the pages, too.
+      {{local, "--grpc_listen=0.0.0.0:1", "--insecure"}, ConsoleMode::kOff},
+      {{"--grpc_listen=unix:/run/a", "--http_listen=[::1]:1"}, ConsoleMode::kOn},
+      {{local, "--grpc_listen=off"}, ConsoleMode::kOn},
+      {{"--http_listen=off"}, ConsoleMode::kOff},
+      {{"--http_listen=off", "--console=on"}, ConsoleMode::kOff},
+      {{"--http_listen=0.0.0.0:1", "--insecure", "--tls_cert=c", "--tls_key=k"}, ConsoleMode::kOn},
+      {{"--http_listen=0.0.0.0:1", "--insecure", "--console=read-only"}, ConsoleMode::kReadOnly},
+      {{local, "--console=off"}, ConsoleMode::kOff},
+  };
+  for (const Case& c : cases) EXPECT_EQ(Valid(c.flags).console, c.mode) << c.flags.front() << " " << c.flags.back();
+}
 
 TEST(Config, ErrorsNameFlagValueAndWhatIsAllowed) {
   for (const FlagCase& c : kRefused) {

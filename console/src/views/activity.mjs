@@ -1,0 +1,92 @@
+// The daemon's load over time: plots, numbers, and words about trouble.
+
+import { html, useEffect, useState } from '../../vendor/htm-preact.mjs';
+import * as format from '../lib/format.mjs';
+import { activity, look } from '../lib/sampler.mjs';
+import { session } from '../lib/session.mjs';
+import { useStore } from '../lib/store.mjs';
+import { ErrorNotice, Loading, Notice, Select } from '../ui/controls.mjs';
+import { Plot } from '../ui/plot.mjs';
+
+const OPERATIONS_SHOWN = 5;
+
+const last = (samples) => samples.filter((each) => !each.isGap).at(-1);
+const times = (samples) => samples.map((each) => each.time);
+const values = (samples, read) => samples.map((each) => (each.isGap ? null : read(each) ?? null));
+
+// Operations by the number of their requests, the most used first.
+function operationsOf(samples) {
+  const sums = new Map();
+  for (const { requests = {} } of samples) {
+    for (const [name, rate] of Object.entries(requests)) sums.set(name, (sums.get(name) ?? 0) + rate);
+  }
+  return [...sums].filter(([, sum]) => sum > 0).sort((a, b) => b[1] - a[1]).map(([name]) => name);
+}
+
+function Attention({ found }) {
+  if (found.length === 0) return html`<p class="calm" role="status">Nothing needs attention.</p>`;
+  return found.map(({ severity, text }) => html`<${Notice} key=${text} kind=${severity}>${text}<//>`);
+}
+
+function Numbers({ sample }) {
+  const busiest = Object.entries(sample.latencies).reduce((most, [, { p99 }]) => Math.max(most, p99), 0);
+  const rows = [
+    ['Requests', `${format.short(sample.all)} / s`], ['Errors', `${format.short(sample.errors)} / s`],
+    ['Slowest p99', busiest === 0 ? '–' : format.seconds(busiest)], ['Index lag', format.seconds(sample.lag)],
+    ['Disk free', format.bytes(sample.disk - sample.diskUsed)], ['Memory', format.bytes(sample.memory)],
+    ['Processor', `${format.short(sample.processor * 100)} %`],
+  ];
+  return html`<dl class="numbers">${rows.map(([name, value]) => html`<div
+    key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+function Latency({ samples, operations, chosen, onChoose }) {
+  const name = chosen ?? operations[0];
+  const read = (part) => ({ latencies }) => latencies[name]?.[part];
+  const choice = operations.length > 0 && html`<${Select} aria-label="Operation" value=${name}
+    options=${operations} onChange=${onChoose} />`;
+  return html`<${Plot} title="Latency" extra=${choice} times=${times(samples)} unit=${format.seconds} series=${[
+    { label: 'p50', values: values(samples, read('p50')) },
+    { label: 'p99', values: values(samples, read('p99')) }]} />`;
+}
+
+function Plots({ samples }) {
+  const [chosen, setChosen] = useState(null);
+  const operations = operationsOf(samples);
+  const rate = (number) => `${format.short(number)} / s`;
+  return html`<div class="plots">
+    <${Plot} title="Requests" times=${times(samples)} unit=${rate} series=${[
+      { label: 'all', values: values(samples, (each) => each.all) },
+      { label: 'errors', values: values(samples, (each) => each.errors), isBad: true }]} />
+    <${Latency} samples=${samples} operations=${operations} chosen=${chosen} onChoose=${setChosen} />
+    <${Plot} title="Requests by operation" times=${times(samples)} unit=${rate}
+      series=${operations.slice(0, OPERATIONS_SHOWN)
+      .map((name) => ({ label: name, values: values(samples, ({ requests }) => requests[name] ?? 0) }))} />
+    <${Plot} title="Lag of global indexes" times=${times(samples)} unit=${format.seconds} series=${[
+      { label: 'oldest change', values: values(samples, (each) => each.lag) }]} />
+    <${Plot} title="Disk" times=${times(samples)} unit=${format.bytes} isBinary series=${[
+      { label: 'used', values: values(samples, (each) => each.diskUsed) },
+      { label: 'table files', values: values(samples, (each) => each.files) }]} />
+    <${Plot} title="Memory" times=${times(samples)} unit=${format.bytes} isBinary series=${[
+      { label: 'process', values: values(samples, (each) => each.memory) },
+      { label: 'block cache', values: values(samples, (each) => each.cache) }]} />
+  </div>`;
+}
+
+export function Activity() {
+  const { samples, attention: found, error, hasBegun } = useStore(activity);
+  const { isDown } = useStore(session);
+  useEffect(look, []);
+  const sample = last(samples);
+  const isDenied = error !== null && error.name === 'AccessDeniedException';
+  return html`
+    <div class="view-head"><h1>Activity</h1><span
+      class="hint">Every 3 seconds while this page is visible, for up to an hour.</span></div>
+    <div class="view-body" role="region" aria-label="Measurements" tabindex="0">
+      ${error && !isDown && html`<${ErrorNotice} error=${error}
+        title=${isDenied ? 'Metrics need a key with "admin"' : undefined} />`}
+      ${!error && !hasBegun && html`<${Loading} />`}
+      ${!error && hasBegun && !sample && html`<${Loading}>Measuring the first interval<//>`}
+      ${sample && html`<${Attention} found=${found} /><${Numbers} sample=${sample} /><${Plots} samples=${samples} />`}
+    </div>`;
+}

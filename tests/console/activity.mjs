@@ -1,0 +1,56 @@
+// The plots of the console: they move while they are seen, rest while they are not, and outlive an end of the daemon. Lines
+// on standard input and output: "end" asks for the daemon's end, "begin" for its start; each is answered by a line.
+
+import assert from 'node:assert/strict';
+import readline from 'node:readline';
+import { call, createTable, open, withBrowser } from './browser.mjs';
+
+const answers = readline.createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const ask = async (what) => {
+  console.log(what);
+  await answers.next();
+};
+
+
+async function plotsMove(page) {
+  const polls = [];
+  page.on('request', (request) => request.url().endsWith('/console/metrics') && polls.push(request));
+  await open(page, '#/activity');
+  await page.getByText('Nothing needs attention.').waitFor();
+  await page.locator('.plot canvas').first().waitFor();
+  const picture = () => page.locator('.plot canvas').first().evaluate((canvas) => canvas.toDataURL());
+  const before = await picture();
+  for (let i = 0; i < 300; i += 1) await call('PutItem', { TableName: 'moving', Item: { id: { S: String(i) } } });
+  await page.getByRole('figure').filter({ hasText: 'Requests by operation' }).getByText('PutItem').waitFor();
+  assert.notEqual(await picture(), before);
+  // Another view reads no metrics.
+  await page.getByRole('link', { name: 'Tables' }).click();
+  await page.getByRole('link', { name: 'moving' }).waitFor();
+  const count = polls.length;
+  await page.clock.runFor(20_000);
+  assert.equal(polls.length, count);
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await page.waitForRequest('**/console/metrics');
+}
+
+async function outlivesTheDaemon(page) {
+  page.expected = /Failed to load resource|net::ERR/;
+  await ask('end');
+  await page.getByText('The daemon does not answer.').waitFor();
+  await ask('begin');
+  await page.getByText('The daemon does not answer.').waitFor({ state: 'hidden' });
+  await page.getByText('Nothing needs attention.').waitFor();
+  await page.getByRole('link', { name: 'Tables' }).click();
+  await page.getByRole('row', { name: /moving active 300/ }).waitFor();
+}
+
+await createTable('moving', [['id', 'S']]);
+await withBrowser(async (newPage) => {
+  const page = await newPage();
+  await page.clock.install();
+  await page.clock.resume();
+  await plotsMove(page);
+  await outlivesTheDaemon(page);
+});
+console.log('activity: all passed');
+process.exit(0);

@@ -1,0 +1,61 @@
+// Pages of the console in headless Chromium, and calls of the daemon behind it. $ENDPOINT: its address; $CHROMIUM.
+
+import assert from 'node:assert/strict';
+import { chromium } from 'playwright-core';
+
+export const { ENDPOINT } = process.env;
+
+// Calls an operation without the console. Throws if it is refused.
+export async function call(operation, members) {
+  const answer = await fetch(ENDPOINT, {
+    method: 'POST', body: JSON.stringify(members),
+    headers: { 'X-Amz-Target': `DynamoDB_20120810.${operation}`, 'Content-Type': 'application/x-amz-json-1.0' },
+  });
+  const document = await answer.json();
+  assert.equal(answer.status, 200, JSON.stringify(document));
+  return document;
+}
+
+export async function createTable(TableName, keys, more = {}) {
+  await call('CreateTable', {
+    TableName, BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: keys.map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
+    KeySchema: keys.slice(0, 2).map(([AttributeName], i) => ({ AttributeName, KeyType: i === 0 ? 'HASH' : 'RANGE' })), ...more,
+  });
+}
+
+// Runs `use(newPage)` with a browser. newPage(options) opens a page whose errors, dialogs and violations of its policy fail
+// the test at the end, unless `page.expected` matches their text.
+export async function withBrowser(use) {
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--no-proxy-server'],
+  });
+  const found = [];
+  try {
+    await use(async (options = {}) => {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
+      const page = await context.newPage();
+      page.setDefaultTimeout(30000);
+      page.expected = /(?!)/;
+      const note = (text) => page.expected.test(text) || found.push(text);
+      page.on('pageerror', (error) => note(`error: ${error.stack}`));
+      page.on('console', (message) => message.type() === 'error' && note(`console: ${message.text()}`));
+      page.on('dialog', (dialog) => {
+        note(`dialog: ${dialog.message()}`);
+        dialog.dismiss();
+      });
+      return page;
+    });
+  } finally {
+    await browser.close();
+  }
+  assert.deepEqual(found, []);
+}
+
+export const open = (page, hash = '') => page.goto(`${ENDPOINT}/console/${hash}`);
+export const button = (page, name) => page.getByRole('button', { name, exact: true });
+export const field = (page, name) => page.getByLabel(name, { exact: true });
+// The item in the editor.
+export const editor = (page) => page.getByLabel('Item as JSON');
+// The rows of a grid that are drawn.
+export const gridRows = (page) => page.getByRole('grid').locator('.rows-body [role=row]');
