@@ -24,9 +24,12 @@ absl::Status CheckPrivate(const std::string& path, const struct stat& file) {
     return Refused(path,
                    Cat("belongs to user ", file.st_uid, ", who could change it; run: chown ", geteuid(), " ", path));
   }
-  if ((file.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+  // Only by its group does this process read a file of root, as secrets that an orchestrator mounts.
+  const bool is_by_group = file.st_uid == 0 && geteuid() != 0;
+  const mode_t refused = is_by_group ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;
+  if ((file.st_mode & refused) != 0) {
     const std::string mode = absl::StrFormat("%04o", file.st_mode & 07777);
-    return Refused(path, Cat("others may use it (mode ", mode, "); run: chmod 600 ", path));
+    return Refused(path, Cat("others may use it (mode ", mode, "); run: chmod ", is_by_group ? "640 " : "600 ", path));
   }
   return absl::OkStatus();
 }

@@ -192,6 +192,27 @@ TEST_F(CredentialsFile, OfAnotherUserIsRefused) {
   EXPECT_EQ(Load(), Cat(path_, ": belongs to user 65534, who could change it; run: chown 0 ", path_));
 }
 
+TEST_F(CredentialsFile, OfRootMayBeReadByTheGroupOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const std::string valid = Key(R"("id": "AKA", "secret": "0123456789abcdef", "policy": "reader")");
+  chmod(directory_.path("").c_str(), 0755);
+  const auto load_as_other = [this] {
+    if (chown(path_.c_str(), 0, 65534) != 0 || setegid(65534) != 0 || seteuid(65534) != 0)
+      return std::string("no change");
+    const std::string text = Load();
+    const bool is_back = seteuid(0) == 0 && setegid(0) == 0;
+    return is_back ? text : "no way back";
+  };
+  for (const mode_t mode : {0640, 0440}) {
+    Write(valid, mode);
+    EXPECT_EQ(load_as_other(), "OK") << mode;
+  }
+  for (const mode_t mode : {0660, 0650, 0644, 0642, 0641}) {
+    Write(valid, mode);
+    EXPECT_NE(load_as_other().find("run: chmod 640 " + path_), std::string::npos) << mode;
+  }
+}
+
 TEST_F(CredentialsFile, ErrorsNameTheFile) {
   EXPECT_EQ(Load(), Cat("cannot read ", path_, ": No such file or directory"));
   Write("{}", 0600);
