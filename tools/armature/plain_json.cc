@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "daemon/message_json/base64.h"
 #include "storage/base/status_macros.h"
@@ -30,8 +29,8 @@ constexpr size_t kBareNumberMaxBytes = 300;
 enum class JsonKind { kNull, kBoolean, kNumber, kString, kArray, kObject };
 
 std::string_view KindName(JsonKind type) {
-  constexpr std::string_view kNames[] = {"null", "boolean", "number", "string", "array", "object"};
-  return kNames[static_cast<size_t>(type)];
+  constexpr std::string_view kKinds[] = {"null", "boolean", "number", "string", "array", "object"};
+  return kKinds[static_cast<size_t>(type)];
 }
 
 // A JSON value with the text of its numbers.
