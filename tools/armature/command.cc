@@ -53,10 +53,26 @@ RequestOptions::RequestOptions(CLI::App& command, const Descriptor& request, con
     CHECK(entry.field != nullptr) << request.name() << " has no field for " << spec.name;
     AddOption(command, &entry);
   }
-  command
-      .add_option("--cli-input-json", input_json_,
-                  "The whole request in its documented form; other options override its members")
-      ->type_name("JSON|@FILE");
+  input_option_ = command
+                      .add_option("--cli-input-json", input_json_,
+                                  "The whole request in its documented form; other options override its members")
+                      ->type_name("JSON|@FILE");
+}
+
+std::vector<std::string> RequestOptions::Given() const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) {
+    if (entry.option->count() > 0) names.emplace_back(entry.spec.name);
+  }
+  if (input_option_->count() > 0) names.push_back(input_option_->get_name());
+  return names;
+}
+
+std::string RequestOptions::TextOf(std::string_view name) const {
+  for (const Entry& entry : entries_) {
+    if (entry.spec.name == name && !entry.texts.empty()) return entry.texts.back();
+  }
+  return "";
 }
 
 void RequestOptions::AddOption(CLI::App& command, Entry* entry) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -81,6 +82,12 @@ class RequestOptions {
     return request;
   }
 
+  // Names of the options on the parsed command line, with their dashes.
+  std::vector<std::string> Given() const;
+
+  // The text of an option on the parsed command line. Empty: it is not given.
+  std::string TextOf(std::string_view name) const;
+
  private:
   struct Entry {
     OptionSpec spec;
@@ -97,6 +104,7 @@ class RequestOptions {
 
   std::vector<Entry> entries_;  // CLI11 holds pointers into it: not resized after the constructor
   std::string input_json_;
+  const CLI::Option* input_option_ = nullptr;
 };
 
 // A command whose options are fields of one request.

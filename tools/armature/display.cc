@@ -15,29 +15,6 @@ namespace {
 constexpr int64_t kBarWidth = 20;
 constexpr absl::Duration kRedrawAfter = absl::Milliseconds(100);
 
-std::string OneLine(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      line += "\\n";
-    } else if (c == '\t') {
-      line += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      line += absl::StrFormat("\\x%02x", byte);
-    } else {
-      line += c;
-    }
-  }
-  return line;
-}
-
-// Number of code points, which is the width of most texts on a terminal.
-size_t Width(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
 bool LooksNumeric(std::string_view text) { return text.find_first_not_of("0123456789+-.eE") == std::string_view::npos; }
 
 std::string ShowScalar(const Json& json) { return json.is_string() ? json.get<std::string>() : CompactJson(json); }
@@ -74,6 +51,33 @@ void AddDetails(const std::string& prefix, const Json& object, TextTable& table)
 
 }  // namespace
 
+std::string OneLine(std::string_view text) {
+  std::string line;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const auto byte = static_cast<unsigned char>(c);
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
+    if (c == '\n') {
+      line += "\\n";
+    } else if (c == '\t') {
+      line += "\\t";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      line += absl::StrFormat("\\x%02x", byte);
+    } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
+      line += absl::StrFormat("\\x%02x", next);
+      ++i;
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+size_t TextWidth(std::string_view text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
 TextTable::TextTable(std::vector<std::string> header) { AddRow(std::move(header)); }
 
 void TextTable::AddRow(std::vector<std::string> cells) {
@@ -88,7 +92,7 @@ std::string TextTable::ToString() const {
   std::vector<bool> right(columns, rows_.size() > 1);
   for (size_t row = 0; row < rows_.size(); ++row) {
     for (size_t i = 0; i < columns; ++i) {
-      widths[i] = std::max(widths[i], Width(rows_[row][i]));
+      widths[i] = std::max(widths[i], TextWidth(rows_[row][i]));
       if (row > 0 && !LooksNumeric(rows_[row][i])) right[i] = false;
     }
   }
@@ -96,7 +100,7 @@ std::string TextTable::ToString() const {
   for (const std::vector<std::string>& row : rows_) {
     std::string line;
     for (size_t i = 0; i < columns; ++i) {
-      const std::string blanks(widths[i] - Width(row[i]), ' ');
+      const std::string blanks(widths[i] - TextWidth(row[i]), ' ');
       line += right[i] ? blanks + row[i] : row[i] + blanks;
       line += "  ";
     }

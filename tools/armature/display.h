@@ -16,6 +16,12 @@
 
 namespace armature::cli {
 
+// The text with escapes in place of control characters, which are not for a terminal: "\n", "\x1b".
+std::string OneLine(std::string_view text);
+
+// Number of code points, which is the width of most texts on a terminal.
+size_t TextWidth(std::string_view text);
+
 // Rows of texts under a header. Control characters are escaped, so that each row is one line. Columns with only numbers
 // are aligned to the right.
 class TextTable {

@@ -8,6 +8,8 @@
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
 #include "tools/armature/display.h"
+#include "tools/armature/items/short_commands.h"
+#include "tools/armature/items/short_reads.h"
 #include "tools/armature/message_json.h"
 
 namespace armature::cli {
@@ -167,7 +169,9 @@ std::vector<OptionSpec> ReadOptions(const std::vector<OptionSpec>& more) {
       {"--projection-expression", "Return only these attributes"},
       kNames,
       kValues,
-      {"--select", "ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, SPECIFIC_ATTRIBUTES or COUNT"},
+      {"--select",
+       "Short form: print only these attributes, PATH,...; long form: ALL_ATTRIBUTES, "
+       "ALL_PROJECTED_ATTRIBUTES, SPECIFIC_ATTRIBUTES or COUNT"},
       {"--limit", "Maximum number of entries to read for a page"},
       {"--exclusive-start-key", "LastEvaluatedKey of the previous page"},
       {"--consistent-read", "Strongly consistent: see all acknowledged writes; not on a global index"},
@@ -178,16 +182,47 @@ std::vector<OptionSpec> ReadOptions(const std::vector<OptionSpec>& more) {
   return specs;
 }
 
+// Refuses a command line that mixes the two forms of a command.
+void CheckForm(const CLI::App& command, const RequestOptions& long_form, const ShortRead& short_form) {
+  const std::string name = command.get_name();
+  const std::string usage =
+      Cat("the short form is ", name, " TABLE[/INDEX], the long form ", name, " --table-name TABLE");
+  if (short_form.target.empty()) {
+    const std::string given = ShortOptionGiven(command);
+    if (!given.empty()) throw CLI::ValidationError(Cat(given, " belongs to the short form; ", usage));
+    return;
+  }
+  for (const std::string& given : long_form.Given()) {
+    if (given == "--select") continue;  // both forms have it
+    throw CLI::ValidationError(Cat(given, " belongs to the long form; ", usage));
+  }
+}
+
+// Adds a command with the options of `command`, the long form, and the arguments of the short form.
 template <class Request, class Pages>
-void AddRead(CLI::App& app, Action* action, const RequestCommand& command,
+void AddRead(CLI::App& app, Action* action, ReadKind kind, const RequestCommand& command,
              Pages (client::Client::*pages)(Request, client::CallOptions) const) {
+  CLI::App& read = *app.add_subcommand(command.name, command.description);
+  const auto short_form = std::make_shared<ShortRead>();
+  AddShortRead(read, kind, short_form.get());
+  const auto long_form = std::make_shared<RequestOptions>(read, *Request::descriptor(), command.options);
   const auto all_pages = std::make_shared<bool>(false);
-  AddRequestCommand<Request>(
-      app, action, command,
-      [all_pages, pages](const Session& session, const client::Client& client, const Request& request) {
-        return Collect(session, (client.*pages)(request, {}), *all_pages, request.select() == api::v1::SELECT_COUNT);
-      })
-      .add_flag("--all-pages", *all_pages, "Read all pages and print them as one");
+  CLI::Option* const all = read.add_flag("--all-pages", *all_pages, "Read all pages and print them as one");
+  read.footer(command.footer);
+  read.callback([=, &read] {
+    CheckForm(read, *long_form, *short_form);
+    if (!short_form->target.empty() && all->count() > 0) throw CLI::ValidationError("the short form reads all pages");
+    *action = [=](const Session& session) -> absl::Status {
+      if (!short_form->target.empty()) {
+        short_form->select = long_form->TextOf("--select");
+        return RunShortRead(session, kind, *short_form);
+      }
+      ARM_ASSIGN_OR_RETURN(const Request request, long_form->template Build<Request>());
+      ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+      const bool count_only = request.select() == api::v1::SELECT_COUNT;
+      return Collect(session, (client.*pages)(request, {}), *all_pages, count_only);
+    };
+  });
 }
 
 }  // namespace
@@ -225,12 +260,15 @@ void AddItemCommands(CLI::App& app, Action* action) {
                     {"delete", "Delete an item by its key", WriteOptions(kReturnOld, {kKey}), kDeleteExamples},
                     &client::Client::DeleteItem, PrintWrite);
 
-  AddRead(app, action,
+  AddShortWriteCommands(app, action);
+  AddRead(app, action, ReadKind::kQuery,
           {"query", "Read the items of one partition, in the order of the sort key",
            ReadOptions({{"--key-condition-expression",
                          "A condition of equality on the partition key, and conditions on the sort key"},
                         {"--scan-index-forward", "Ascending order; the default"}}),
            R"(Examples:
+  armature query orders/by_status status=open 'amount>100' --reverse -n 5
+  armature query orders customer=C1 'date between 2026-01-01 and 2026-01-31' --select date,amount
   armature query --table-name GameScores --index-name GameTitleIndex --no-scan-index-forward \
       --key-condition-expression 'GameTitle = :v_title' \
       --expression-attribute-values '{":v_title": {"S": "Meteor Blasters"}}'
@@ -240,17 +278,20 @@ void AddItemCommands(CLI::App& app, Action* action) {
       --expression-attribute-values '{":cust": {"S": "1A2B3C"}, ":status": {"S": "PENDING"}}'
 )"},
           &client::Client::QueryPages);
-  AddRead(app, action,
+  AddRead(app, action, ReadKind::kScan,
           {"scan", "Read a whole table or index",
            ReadOptions({{"--segment", "Read only this segment of the table, counted from 0"},
                         {"--total-segments", "Number of segments"}}),
            R"(Examples:
+  armature scan orders --where 'amount > 100 and not contains(tags, "new")' --output csv
   armature scan --table-name Thread --all-pages
   armature scan --table-name Thread --filter-expression 'Replies > :n' \
       --expression-attribute-values '{":n": {"N": "10"}}'
   armature scan --table-name Thread --segment 0 --total-segments 4 --all-pages
 )"},
           &client::Client::ScanPages);
+  AddCountCommand(app, action);
+  AddTruncateCommand(app, action);
 }
 
 }  // namespace armature::cli

@@ -21,7 +21,7 @@ constexpr char kExamples[] = R"(Examples:
   ARMATURE_SECRET_KEY=... armature --tls-ca ca.pem --access-key AKAPP table list
 
 Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daemon or the cluster,
-4 something that was compared differs, 5 a file to load, of an export or of a data directory cannot be used, or not all of it.
+4 something that was compared differs, or the item does not exist, 5 a file to load, of an export or of a data directory cannot be used, or not all of it.
 )";
 
 void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* format) {
@@ -33,8 +33,9 @@ void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* for
   app.add_option(
          "--output", *format,
          "Without it: table on a terminal, json elsewhere. advise prints text if it is not given. jsonl is json: "
-         "watch and stream read print a document on each line")
-      ->check(CLI::IsMember({"json", "jsonl", "table"}));
+         "watch and stream read print a document on each line. The short forms of get, query and scan also take csv "
+         "and yaml; without it, they print plain JSON lines elsewhere")
+      ->check(CLI::IsMember({"json", "jsonl", "table", "csv", "yaml"}));
   app.add_flag("-y,--yes", options->yes, "Do not ask before something is destroyed");
   app.add_option("--timeout", options->timeout_seconds, "Seconds to wait for an answer, of the daemon or of a cluster")
       ->check(CLI::Range(0.001, kTimeoutSecondsMax))
@@ -67,6 +68,16 @@ void AddSecurityOptions(CLI::App& app, Session::Options* options) {
   app.add_option("--secret-file", options->secret_file, "File whose first line is the secret of --access-key")
       ->envname("ARMATURE_SECRET_FILE")
       ->type_name("FILE");
+}
+
+// True if the parsed command prints items in their own formats, beside tables and JSON.
+bool TakesItemFormats(const CLI::App& app) {
+  const CLI::App& command = *app.get_subcommands().front();
+  const std::string name = command.get_name();
+  if (name != "get" && name != "update" && name != "query" && name != "scan") return false;
+  // The long form has no argument.
+  const CLI::Option* const table = command.get_option_no_throw("TABLE");
+  return table != nullptr && table->count() > 0;
 }
 
 }  // namespace
@@ -107,10 +118,16 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
     err << "armature: " << (unknown.empty() ? error.what() : unknown) << "\n";
     return static_cast<int>(ExitCode::kUsageError);
   }
+  if ((format == "csv" || format == "yaml") && !TakesItemFormats(app)) {
+    err << "armature: --output " << format << " is for get, update, and the short forms of query and scan\n";
+    return static_cast<int>(ExitCode::kUsageError);
+  }
   const bool reads_terminal = &err == &std::cerr && isatty(STDERR_FILENO) == 1;
   const bool writes_terminal = &out == &std::cout && isatty(STDOUT_FILENO) == 1;
   const bool as_table = format.empty() ? writes_terminal : format == "table";
   options.format = as_table ? OutputFormat::kTable : OutputFormat::kJson;
+  options.output = format;
+  options.writes_terminal = writes_terminal;
   const bool can_ask = reads_terminal && isatty(STDIN_FILENO) == 1;
   RadosAccess().op_timeout = RadosAccess().monitor_timeout = absl::Seconds(options.timeout_seconds);
   const Session session(options, out, err, reads_terminal, can_ask ? &std::cin : nullptr);

@@ -121,6 +121,10 @@ absl::Status DifferencesError(std::string_view message) {
   return ErrorWithExitCode(absl::StatusCode::kFailedPrecondition, message, ExitCode::kDifferences);
 }
 
+absl::Status MissingItemError(std::string_view message) {
+  return ErrorWithExitCode(absl::StatusCode::kNotFound, message, ExitCode::kDifferences);
+}
+
 ExitCode ExitCodeOf(const absl::Status& status) {
   if (status.ok()) return ExitCode::kOk;
   int code = 0;

@@ -25,6 +25,8 @@ class Session {
   struct Options {
     std::string endpoint;
     OutputFormat format = OutputFormat::kJson;
+    std::string output{};          // the format as the user named it; empty: none was named
+    bool writes_terminal = false;  // a terminal shows the output
     double timeout_seconds = 30;
     bool yes = false;  // confirm everything without asking
     bool tls = false;  // use TLS even if tls_files names no file
@@ -60,6 +62,8 @@ class Session {
   bool is_confirmed() const { return options_.yes; }
 
   OutputFormat format() const { return options_.format; }
+  const std::string& output() const { return options_.output; }
+  bool writes_terminal() const { return options_.writes_terminal; }
   const std::string& endpoint() const { return options_.endpoint; }
   // True if the command has asked for a client of the daemon.
   bool has_connected() const { return has_connected_; }
@@ -93,16 +97,17 @@ enum class ExitCode : int {
   kApiError = 1,     // the daemon refused the request
   kUsageError = 2,   // the command line is wrong; nothing was sent
   kUnreachable = 3,  // the daemon, or the cluster, did not answer
-  kDifferences = 4,  // a comparison found differences
+  kDifferences = 4,  // a comparison found differences, or an item that was named does not exist
   kInputError = 5,   // a file is unusable; the part before the fault may have been sent
 };
 
-// Errors that end the program with kUsageError, kUnreachable, kInputError and kDifferences. UnreachableError: something
-// else than the daemon did not answer, which `message` names.
+// Errors that end the program with kUsageError, kUnreachable, kInputError, and with kDifferences the last two.
+// UnreachableError: something else than the daemon did not answer, which `message` names.
 absl::Status UsageError(std::string_view message);
 absl::Status UnreachableError(std::string_view message);
 absl::Status InputError(std::string_view message);
 absl::Status DifferencesError(std::string_view message);
+absl::Status MissingItemError(std::string_view message);
 
 // The error of a file (storage/files) as an InputError. OK stays OK.
 absl::Status AsInputError(const absl::Status& status);

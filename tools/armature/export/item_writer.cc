@@ -23,7 +23,9 @@ bool NeedsQuotes(std::string_view cell) {
          absl::ascii_isspace(static_cast<unsigned char>(cell.back()));
 }
 
-void AppendCell(std::string_view cell, std::string* text) {
+}  // namespace
+
+void AppendCsvCell(std::string_view cell, std::string* text) {
   if (!NeedsQuotes(cell)) {
     text->append(cell);
     return;
@@ -32,8 +34,6 @@ void AppendCell(std::string_view cell, std::string* text) {
   for (const char c : cell) text->append(c == '"' ? 2 : 1, c);
   text->push_back('"');
 }
-
-}  // namespace
 
 void AppendJsonLine(const api::v1::Item& item, std::string* text) {
   daemon::JsonWriter line;
@@ -63,7 +63,7 @@ std::string CsvWriter::Head() const {
   std::string text;
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (i > 0) text.push_back(',');
-    AppendCell(columns_[i].name, &text);
+    AppendCsvCell(columns_[i].name, &text);
   }
   text.push_back('\n');
   return text;
@@ -90,7 +90,7 @@ absl::Status CsvWriter::Append(const api::v1::Item& item, std::string* text) {
   }
   for (size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) text->push_back(',');
-    AppendCell(cells[i], text);
+    AppendCsvCell(cells[i], text);
   }
   text->push_back('\n');
   return absl::OkStatus();

@@ -18,6 +18,9 @@ namespace armature::cli {
 // Appends {"Item": {...}} and a line break.
 void AppendJsonLine(const api::v1::Item& item, std::string* text);
 
+// Appends a cell of CSV, in quotes if it needs them.
+void AppendCsvCell(std::string_view cell, std::string* text);
+
 // Writes records that ItemFromCsv can read with the types of columns(): S and N as they are, B in base64, all other
 // types as the JSON of the value. Refuses attributes that could not be read back unchanged: an attribute with another
 // type than in earlier items, an empty string, an attribute without a column (unless the columns were chosen).
