@@ -6,6 +6,7 @@
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
 #include "tools/armature/data_place.h"
+#include "tools/armature/tables/table_arguments.h"
 #include "tools/armature/unknown_word.h"
 
 namespace armature::cli {
@@ -25,7 +26,7 @@ Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daem
 )";
 
 void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* format) {
-  options->endpoint = "127.0.0.1:7700";
+  options->endpoint = kDefaultEndpoint;
   app.add_option("--endpoint", options->endpoint, "The daemon, as host:port or unix:/path")
       ->envname("ARMATURE_ENDPOINT")
       ->capture_default_str()
@@ -84,17 +85,19 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   app.set_version_flag("--version", Cat("armature ", kVersion));
   // The order of the commands in the help.
   for (const auto add :
-       {AddTableCommands,       AddItemCommands,   AddGroupCommands,  AddSqlCommand,     AddStreamCommands,
-        AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand, AddIndexCommands,  AddStatusCommands,
-        AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,  AddLoadCommand,    AddOverviewCommand,
-        AddManualCommands,      AddExportCommand,  AddImportCommand,  AddBackupCommands, AddInspectCommands,
-        AddRecoverCommand,      AddStoreCommands}) {
+       {AddTableCommands,       AddItemCommands,   AddGroupCommands,      AddSqlCommand,     AddStreamCommands,
+        AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand,     AddIndexCommands,  AddStatusCommands,
+        AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,    AddOverviewCommand,
+        AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands, AddInspectCommands,
+        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand}) {
     add(app, &action);
   }
   for (CLI::App* group : app.get_subcommands({})) {
     group->fallthrough();
     for (CLI::App* command : group->get_subcommands({})) command->fallthrough();
   }
+
+  const TableArguments tables(app);
 
   // CLI11 expects the arguments in reverse order.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
@@ -114,7 +117,8 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   const bool can_ask = reads_terminal && isatty(STDIN_FILENO) == 1;
   RadosAccess().op_timeout = RadosAccess().monitor_timeout = absl::Seconds(options.timeout_seconds);
   const Session session(options, out, err, reads_terminal, can_ask ? &std::cin : nullptr);
-  const absl::Status status = action(session);
+  absl::Status status = tables.Fill(session);
+  if (status.ok()) status = action(session);
   if (!status.ok()) err << ErrorLine(status, session.has_connected() ? options.endpoint : "") << "\n";
   return static_cast<int>(ExitCodeOf(status));
 }

@@ -21,8 +21,6 @@ constexpr std::string_view kExitCodeUrl = "armature/cli/exit-code";
 // Enough attempts for a moment of overload, few enough to report soon that the daemon is down.
 constexpr int kAttemptsMax = 3;
 
-constexpr char kSecretVariable[] = "ARMATURE_SECRET_KEY";
-
 // The first line of the file.
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
   std::ifstream in(path);

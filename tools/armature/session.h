@@ -17,6 +17,12 @@
 
 namespace armature::cli {
 
+// The address of the daemon unless something else is said.
+inline constexpr char kDefaultEndpoint[] = "127.0.0.1:7700";
+
+// The variable of the environment with the secret of the access key.
+inline constexpr char kSecretVariable[] = "ARMATURE_SECRET_KEY";
+
 enum class OutputFormat { kJson, kTable };
 
 // Not thread-safe; one command at a time.
