@@ -191,5 +191,40 @@ class PlacesOfTablesTest(ShortTest):
         self.assertEqual(record["eventName"], "INSERT")
 
 
+class ProfilesTest(ShortTest):
+    def write(self, text):
+        path = self.directory / "config/armature/config.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def command(self, *arguments):
+        return [PATHS.armature, *map(str, arguments)]
+
+    def setUp(self):
+        os.environ["ARMATURE_ENDPOINT"] = self.daemon.grpc
+        self.addCleanup(os.environ.pop, "ARMATURE_ENDPOINT", None)
+        super().setUp()
+        self.environment.pop("ARMATURE_ENDPOINT")
+
+    def test_profiles_name_the_daemon(self):
+        self.write(f'[default]\nendpoint = "127.0.0.1:1"\n[here]\nendpoint = "{self.daemon.grpc}"\noutput = "table"\n')
+        self.failing(3, "ls")
+        self.assertIn("There is no table", self.run_cli("--profile", "here", "ls").stdout.decode())
+        self.assertEqual(self.cli("--profile", "here", "--output", "json", "ls"), {"Tables": []})
+        self.environment["ARMATURE_PROFILE"] = "here"
+        self.assertEqual(self.cli("ls", "--output", "json"), {"Tables": []})
+        self.failing(3, "ls", "--endpoint", "127.0.0.1:1")
+        self.environment["ARMATURE_ENDPOINT"] = "127.0.0.1:1"
+        self.failing(3, "ls")
+
+    def test_mistakes_in_profiles(self):
+        self.write('[default]\nendpoint = "a:1"\nspeed = 3\n')
+        said = self.failing(USAGE_ERROR, "ls")
+        self.assertIn("config.toml:3: unknown key 'speed'", said)
+        self.assertEqual(self.run_cli("--help").returncode, 0)
+        self.write("[default]\n")
+        self.assertIn("no profile [nowhere]", self.failing(USAGE_ERROR, "ls", "--profile", "nowhere"))
+
+
 if __name__ == "__main__":
     run_tests()

@@ -3,9 +3,11 @@
 #include <iostream>
 
 #include "armature/version.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
 #include "tools/armature/data_place.h"
+#include "tools/armature/profile.h"
 #include "tools/armature/tables/table_arguments.h"
 #include "tools/armature/unknown_word.h"
 
@@ -50,6 +52,19 @@ void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* for
       ->type_name("NAME");
 }
 
+void AddProfileOption(CLI::App& app, std::string* name) {
+  app.add_option("--profile", *name,
+                 "A section of ~/.config/armature/config.toml with these options; default: [default]")
+      ->envname("ARMATURE_PROFILE")
+      ->type_name("NAME");
+}
+
+absl::Status UseProfile(CLI::App* app, const std::string& name) {
+  const std::string path = ProfilesPath();
+  ARM_ASSIGN_OR_RETURN(const std::vector<Profile> profiles, ReadProfiles(path));
+  return ApplyProfile(profiles, name, path, app);
+}
+
 void AddSecurityOptions(CLI::App& app, Session::Options* options) {
   app.add_flag("--tls", options->tls, "Connect by TLS; implied by the files below")->envname("ARMATURE_TLS");
   app.add_option("--tls-ca", options->tls_files.ca_file, "Authorities that may vouch for the daemon, a PEM file")
@@ -76,9 +91,11 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   CLI::App app("The command line of the Armature database daemon.", "armature");
   Session::Options options;
   std::string format;
+  std::string profile;
   Action action;
   AddGlobalOptions(app, &options, &format);
   AddSecurityOptions(app, &options);
+  AddProfileOption(app, &profile);
   app.fallthrough();  // global options are also allowed after the command
   app.require_subcommand(1);
   app.footer(kExamples);
@@ -109,6 +126,10 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
     const std::string unknown = UnknownWord(app, arguments);
     err << "armature: " << (unknown.empty() ? error.what() : unknown) << "\n";
     return static_cast<int>(ExitCode::kUsageError);
+  }
+  if (const absl::Status used = UseProfile(&app, profile); !used.ok()) {
+    err << ErrorLine(used, "") << "\n";
+    return static_cast<int>(ExitCodeOf(used));
   }
   const bool reads_terminal = &err == &std::cerr && isatty(STDERR_FILENO) == 1;
   const bool writes_terminal = &out == &std::cout && isatty(STDOUT_FILENO) == 1;
