@@ -4,6 +4,7 @@
 Run by CTest; by hand: short_commands_test.py --armatured PATH --armature PATH [unittest arguments]
 """
 
+import json
 import os
 import pathlib
 import pty
@@ -189,6 +190,99 @@ class PlacesOfTablesTest(ShortTest):
         self.cli("item", "put", "orders", "--item", '{"order_id": {"S": "1"}}')
         record = self.cli("tail", "orders", "--from", "oldest", "--limit", "1")
         self.assertEqual(record["eventName"], "INSERT")
+
+
+class HintsTest(ShortTest):
+    """The daemon's text stays on the first line; hints follow it."""
+
+    def said(self, *arguments, exit_code=API_ERROR):
+        lines = self.failing(exit_code, *arguments).splitlines()
+        for line in lines[1:]:
+            self.assertTrue(line.startswith("hint: "), lines)
+        return lines[0], "\n".join(line[len("hint: "):] for line in lines[1:])
+
+    def test_unknown_tables(self):
+        error, hint = self.said("scan", "oders")
+        self.assertEqual(error, "ResourceNotFoundException: Requested resource not found")
+        self.assertEqual(hint, "there is no table 'oders'; the daemon has no tables")
+        self.create_orders()
+        self.assertEqual(self.said("scan", "oders")[1], "there is no table 'oders'; did you mean 'orders'?")
+        self.assertEqual(self.said("describe", "zzz")[1], "there is no table 'zzz'; there are: orders")
+        keys = json.dumps({"oders": {"Keys": [{"order_id": {"S": "1"}}]}})
+        self.assertIn("did you mean 'orders'?", self.said("batch-get", "--request-items", keys)[1])
+        actions = json.dumps([{"Get": {"TableName": "oders", "Key": {"order_id": {"S": "1"}}}}])
+        self.assertIn("did you mean 'orders'?", self.said("transact", "get", "--transact-items", actions)[1])
+        error, hint = self.said("create", "orders", "--key", "id")
+        self.assertIn("ResourceInUseException", error)
+        self.assertEqual(hint, "it is shown by: armature describe orders")
+
+    def test_keys(self):
+        self.create_orders()
+        error, hint = self.said("item", "get", "orders", "--key", '{"id": {"S": "1"}, "n": {"N": "2"}}')
+        self.assertEqual(error, "ValidationException: The provided key element does not match the schema")
+        self.assertEqual(hint, "the key of orders is order_id S\ngiven: id S, n N")
+        self.assertIn("given: order_id N", self.said("item", "put", "orders", "--item", '{"order_id": {"N": "1"}}')[1])
+        self.assertIn("given: x S", self.said("item", "put", "orders", "--item", '{"x": {"S": "1"}}')[1])
+
+    def test_conditions_on_other_attributes(self):
+        self.create_orders()
+        values = ("--expression-attribute-values", '{":x": {"S": "a"}}')
+        _, hint = self.said("query", "orders", "--key-condition-expression", "amount = :x", *values)
+        self.assertIn("the key condition names amount\n", hint)
+        self.assertIn("the key of orders is order_id S\n", hint)
+        self.assertIn("the key of its index ByCustomer is customer_id S, status S | order_date S, amount N\n", hint)
+        self.assertIn("armature scan", hint)
+        _, hint = self.said("query", "orders", "--index-name", "ByCustomr", "--key-condition-expression", "a = :x", *values)
+        self.assertEqual(hint, "the indexes of orders: ByCustomer; did you mean 'ByCustomer'?")
+        _, hint = self.said("scan", "orders", "--filter-expression", "status = :x", *values)
+        self.assertEqual(hint, "write #status instead of status, and --expression-attribute-names '{\"#status\": \"status\"}'")
+
+    def test_values(self):
+        self.create_orders()
+        item = self.directory / "large.json"
+        item.write_text(json.dumps({"order_id": {"S": "1"}, "note": {"S": "x" * 500_000}}))
+        _, hint = self.said("item", "put", "orders", "--item", f"@{item}")
+        self.assertRegex(hint, r"^an item may have 409,600 bytes, .* about 500,0\d\d, of which the attribute note has 500,0")
+        long = json.dumps({"order_id": {"S": "1"}, "n": {"L": [{"N": "1" * 39}]}})
+        self.assertEqual(self.said("item", "put", "orders", "--item", long)[1], "the number is in the attribute n[0]")
+
+    def test_streams(self):
+        self.create_orders()
+        error, hint = self.said("watch", "orders")
+        self.assertIn("Table orders has no stream", error)
+        self.assertTrue(hint.startswith("enable it by: armature table update "), hint)
+        self.cli(*hint.removeprefix("enable it by: armature ").split())
+        self.cli("item", "put", "orders", "--item", '{"order_id": {"S": "1"}}')
+        self.assertEqual(self.cli("watch", "orders", "--from", "oldest", "--limit", "1")["eventName"], "INSERT")
+
+    def test_json(self):
+        self.create_orders()
+        put = ("item", "put", "orders", "--item")
+        lines = self.failing(USAGE_ERROR, *put, '{"order_id": {"S": x}}').splitlines()
+        self.assertTrue(lines[0].startswith("armature: --item: not valid JSON: "), lines)
+        self.assertEqual(lines[1:], ['    {"order_id": {"S": x}}', "    " + " " * 19 + "^"])
+        item = self.directory / "item.json"
+        item.write_text('{"order_id": {"S": "1"}}')
+        for text in (f"file://{item}", str(item)):
+            said = self.failing(USAGE_ERROR, *put, text)
+            self.assertEqual(said, f"armature: --item: '{text}' is no JSON; for the content of the file write @{item}\n")
+        self.cli(*put, f"@{item}")
+
+    def test_loads_of_wrong_files(self):
+        self.create_orders()
+        said = self.failing(5, "load", "orders", self.directory / "none.jsonl")
+        self.assertEqual(len(said.splitlines()), 1, said)
+        wrong = self.directory / "wrong.jsonl"
+        wrong.write_text("no item\n")
+        said = self.failing(5, "load", "orders", wrong)
+        self.assertEqual(said.count("wrong.jsonl:1"), 1, said)
+
+    def test_no_daemon(self):
+        done = subprocess.run([PATHS.armature, "--endpoint", "127.0.0.1:1", "ls"], capture_output=True, env=self.environment,
+                              timeout=WAIT_S, check=False)
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr.decode(), "armature: no answer from 127.0.0.1:1: 127.0.0.1:1 refuses the connection: "
+                                               "no daemon listens there\n")
 
 
 class ProfilesTest(ShortTest):

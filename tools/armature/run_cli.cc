@@ -7,6 +7,7 @@
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
 #include "tools/armature/data_place.h"
+#include "tools/armature/error_hints.h"
 #include "tools/armature/profile.h"
 #include "tools/armature/tables/table_arguments.h"
 #include "tools/armature/unknown_word.h"
@@ -140,7 +141,10 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   const Session session(options, out, err, reads_terminal, can_ask ? &std::cin : nullptr);
   absl::Status status = tables.Fill(session);
   if (status.ok()) status = action(session);
-  if (!status.ok()) err << ErrorLine(status, session.has_connected() ? options.endpoint : "") << "\n";
+  if (!status.ok()) {
+    err << ErrorLine(status, session.has_connected() ? options.endpoint : "") << "\n";
+    for (const std::string& hint : HintsFor(session, app, status)) err << "hint: " << hint << "\n";
+  }
   return static_cast<int>(ExitCodeOf(status));
 }
 
