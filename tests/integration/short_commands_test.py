@@ -285,6 +285,46 @@ class HintsTest(ShortTest):
                                                "no daemon listens there\n")
 
 
+class CompletionTest(ShortTest):
+    def complete(self, *words, endpoint=None):
+        """The words that bash would offer, from its script. It splits words at ':' as bash does."""
+        host, port = (endpoint or self.daemon.grpc).rsplit(":", 1)
+        script = f'source <("{PATHS.armature}" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _armature; ' \
+            'printf "%s\\n" "${COMPREPLY[@]}"'
+        line = [PATHS.armature, "--endpoint", host, ":", port, *words]
+        done = subprocess.run(["bash", "-c", script, "bash", *line], capture_output=True, text=True, timeout=WAIT_S,
+                              check=False, env=self.environment, cwd=self.directory)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
+    def test_names_of_the_database(self):
+        self.create_orders()
+        self.cli("item", "put", "orders", "--item", '{"order_id": {"S": "1"}, "note": {"S": "x"}}')
+        (self.directory / "orchard.jsonl").write_text("")
+        self.assertEqual(self.complete("describe", "or"), ["orders"])
+        self.assertEqual(self.complete("table", "describe", "--table-name", "or"), ["orders"])
+        self.assertEqual(self.complete("table", "describe", "--table-name", "=", "or"), ["orders"])
+        self.assertEqual(self.complete("load", "or"), ["orders"])
+        self.assertEqual(self.complete("load", "orders", "or"), ["orchard.jsonl"])
+        self.assertEqual(self.complete("index", "drop", "orders", "By"), ["ByCustomer"])
+        self.assertEqual(self.complete("query", "orders", "--index-name", ""), ["ByCustomer"])
+        self.assertEqual(self.complete("query", "orders", "--projection-expression", ""),
+                         ["amount", "customer_id", "note", "order_date", "order_id", "status"])
+        self.cli("use", "orders")
+        self.assertEqual(self.complete("query", "--index-name", ""), ["ByCustomer"])
+
+    def test_without_a_daemon_there_are_no_names_and_no_files(self):
+        (self.directory / "orchard.jsonl").write_text("")
+        self.assertEqual(self.complete("describe", "or", endpoint="127.0.0.1:1"), [])
+        self.assertEqual(self.complete("describe", "--ta", endpoint="127.0.0.1:1"), ["--table-name"])
+
+    def test_profiles(self):
+        path = self.directory / "config/armature/config.toml"
+        path.parent.mkdir(parents=True)
+        path.write_text("[live]\n[test]\n")
+        self.assertEqual(self.complete("--profile", ""), ["live", "test"])
+
+
 class ProfilesTest(ShortTest):
     def write(self, text):
         path = self.directory / "config/armature/config.toml"

@@ -210,7 +210,7 @@ class CommandLineTest(ToolsTest):
         def complete(*words):
             script = f'source <("{PATHS.armature}" completion bash); COMP_WORDS=("$@"); ' \
                 "COMP_CWORD=$(($# - 1)); _armature; echo ${COMPREPLY[@]}"
-            done = run("bash", "-c", script, "bash", *words)
+            done = run("bash", "-c", script, "bash", PATHS.armature, *words[1:])
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             return done.stdout.split()
 

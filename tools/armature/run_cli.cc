@@ -6,6 +6,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
+#include "tools/armature/complete_words.h"
 #include "tools/armature/data_place.h"
 #include "tools/armature/error_hints.h"
 #include "tools/armature/profile.h"
@@ -119,6 +120,10 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
 
   // CLI11 expects the arguments in reverse order.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  if (!arguments.empty() && arguments.front() == kCompleteWords) {
+    const std::vector<std::string> connection = ConnectionOptions(JoinBashWords(arguments).words);
+    reversed.insert(reversed.end(), connection.rbegin(), connection.rend());
+  }
   try {
     app.parse(reversed);
   } catch (const CLI::Success& help) {

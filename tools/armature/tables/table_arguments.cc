@@ -17,6 +17,8 @@ namespace {
 constexpr char kOption[] = "--table-name";
 constexpr char kArgument[] = "TABLE";
 constexpr char kRequest[] = "--cli-input-json";
+// Begin of the type of an argument whose words may begin with the table.
+constexpr std::string_view kTableFirst = "[TABLE] ";
 
 // Commands that never take the table in use: they make or delete tables, or do something else without a table.
 constexpr std::array<std::string_view, 8> kNeverUsed = {
@@ -50,6 +52,13 @@ void AddArgument(CLI::App& command, CLI::Option* table) {
 
 }  // namespace
 
+bool TakesTableFirst(const CLI::App& command) {
+  const std::vector<const CLI::Option*> options = command.get_options();
+  return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) {
+    return option->get_positional() && option->get_type_name().starts_with(kTableFirst);
+  });
+}
+
 TableArguments::TableArguments(CLI::App& app) : app_(app) { Visit(app, ""); }
 
 void TableArguments::Visit(CLI::App& command, const std::string& path) {
@@ -72,6 +81,9 @@ void TableArguments::Visit(CLI::App& command, const std::string& path) {
   place.is_required = place.table->get_required();
   place.table->required(false);
   const bool is_never_used = std::find(kNeverUsed.begin(), kNeverUsed.end(), path) != kNeverUsed.end();
+  if (place.words != nullptr && place.is_required && !place.words->get_type_name().starts_with(kTableFirst)) {
+    place.words->type_name(Cat(kTableFirst, place.words->get_type_name()));
+  }
   place.may_be_used = (is_request || place.is_required) && !is_never_used;
   places_[&command] = place;
 }

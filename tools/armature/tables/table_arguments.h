@@ -12,12 +12,17 @@
 
 namespace armature::cli {
 
+// True if the words of the command begin with its table unless --table-name names it: `load TABLE FILE`. For commands
+// that a TableArguments was made for.
+bool TakesTableFirst(const CLI::App& command);
+
 // Applies to each command that has an option --table-name or an argument TABLE.
 //
 // Lifetime: must not outlive the parser. Not thread-safe.
 class TableArguments {
  public:
-  // Gives an argument TABLE to each command with --table-name that has no arguments. The table is not required by the parser any more, but by Fill.
+  // Gives an argument TABLE to each command with --table-name that has no arguments, and a mark to arguments that may
+  // begin with the table. The table is not required by the parser any more, but by Fill.
   explicit TableArguments(CLI::App& app);
 
   // Fills in a missing table of the parsed command: the first of its words if it has more than it needs
