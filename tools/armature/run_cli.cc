@@ -108,7 +108,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
         AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand,     AddIndexCommands,  AddStatusCommands,
         AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,    AddOverviewCommand,
         AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands, AddInspectCommands,
-        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand}) {
+        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand}) {
     add(app, &action);
   }
   for (CLI::App* group : app.get_subcommands({})) {
