@@ -34,6 +34,8 @@ if(ARMATURE_BUILD_DAEMON)
   pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET ${scope} prometheus-cpp-core>=1.0)
   find_package(nlohmann_json 3.11 REQUIRED)
   pkg_check_modules(LIBEDIT REQUIRED IMPORTED_TARGET ${scope} libedit)  # line editing of armature sql
+  pkg_check_modules(TOML REQUIRED IMPORTED_TARGET ${scope} tomlplusplus>=3.3)  # profiles of armature
+  pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ${scope} ncursesw>=6.4)  # armature top
   find_program(ARMATURE_GRPC_CPP_PLUGIN grpc_cpp_plugin REQUIRED)
 endif()
 if(ARMATURE_BUILD_TESTS)

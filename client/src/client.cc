@@ -118,9 +118,9 @@ class RetryingConnection final : public Connection {
       }
       const bool may_repeat = CertainlyNotApplied(status) || context.assume_idempotent ||
                               options_->idempotency->IsIdempotent(method, request);
-      if (!options_->retry->ShouldRetry(status, attempts) || !may_repeat) return hints_.Add(std::move(status), request);
+      if (!options_->retry->ShouldRetry(status, attempts) || !may_repeat) return Failed(std::move(status), request);
       const absl::Duration delay = RetryAfter(status) + options_->backoff->DelayAfter(attempts);
-      if (options_->clock->Now() + delay >= context.deadline) return hints_.Add(std::move(status), request);
+      if (options_->clock->Now() + delay >= context.deadline) return Failed(std::move(status), request);
       maybe_applied = maybe_applied || !CertainlyNotApplied(status);
       options_->clock->SleepFor(delay);
     }
@@ -130,6 +130,12 @@ class RetryingConnection final : public Connection {
   absl::StatusOr<Stubs*> StubsForStream(const CallContext& context) override { return next_->StubsForStream(context); }
 
  private:
+  absl::Status Failed(absl::Status status, const google::protobuf::Message& request) const {
+    status = hints_.Add(std::move(status), request);
+    if (options_->on_failure) options_->on_failure(request, status);
+    return status;
+  }
+
   const std::shared_ptr<Connection> next_;
   const std::shared_ptr<const ClientOptions> options_;
   Hints hints_;

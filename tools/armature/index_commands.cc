@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -12,6 +13,7 @@
 #include "tools/armature/command.h"
 #include "tools/armature/display.h"
 #include "tools/armature/message_json.h"
+#include "tools/armature/tables/table_shape.h"
 
 namespace armature::cli {
 namespace {
@@ -132,6 +134,55 @@ absl::Status RebuildIndex(const Session& session, const std::string& table_name,
   return IndexStatus(session, client, request, /*follow=*/true);
 }
 
+struct IndexWords {
+  std::string table_name;
+  std::vector<std::string> words;  // the index; TableArguments takes a table that stands before it
+};
+
+absl::Status AddIndex(const Session& session, const IndexWords& options) {
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  ARM_ASSIGN_OR_RETURN(const api::v1::TableDescription table, DescribeTable(client, options.table_name));
+  ARM_ASSIGN_OR_RETURN(const api::v1::UpdateTableRequest request, AdditionOfIndex(table, options.words.front()));
+  ARM_RETURN_IF_ERROR(client.UpdateTable(request).status());
+  admin::v1::ListIndexStatusRequest status;
+  status.set_table_name(options.table_name);
+  return IndexStatus(session, client, status, /*follow=*/true);
+}
+
+absl::Status DropIndex(const Session& session, const IndexWords& options) {
+  const std::string& index = options.words.front();
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  ARM_RETURN_IF_ERROR(session.Confirm(Cat("The index ", index, " of ", options.table_name, " will be deleted")));
+  api::v1::UpdateTableRequest request;
+  request.set_table_name(options.table_name);
+  request.add_global_secondary_index_updates()->mutable_delete_()->set_index_name(index);
+  ARM_RETURN_IF_ERROR(client.UpdateTable(request).status());
+  ARM_RETURN_IF_ERROR(client::WaitForTable(client, options.table_name, session.Deadline()));
+  session.Print({{"TableName", options.table_name}, {"IndexName", index}}, [&] { return Cat(index, " is deleted\n"); });
+  return absl::OkStatus();
+}
+
+void AddShapeCommands(CLI::App& group, Action* action) {
+  constexpr int kWordsMax = 2;
+  const auto add_words = [](CLI::App& command, IndexWords& options, const char* form) {
+    command.add_option("--table-name", options.table_name, "The table")->required()->type_name("TEXT");
+    command.add_option("INDEX", options.words, "The global index, and before it the table")
+        ->required()
+        ->expected(1, kWordsMax)
+        ->type_name(form);
+  };
+  CLI::App& add = *group.add_subcommand("add", "Add a global index to a table, in the short form");
+  add_words(add, SetAction(add, action, AddIndex), "[TABLE] 'NAME=PK,...|SK,...'");
+  add.footer(
+      "The form of an index is that of armature create. Types are needed only for attributes that no key has so far.\n"
+      "The command waits until the index can be read, and shows the progress.\n\n"
+      "Examples:\n  armature index add orders 'ByCustomer=customer_id,status | order_date,amount:N'\n"
+      "  armature index add orders 'ByState=state (keys)'\n");
+  CLI::App& drop = *group.add_subcommand("drop", "Delete a global index");
+  add_words(drop, SetAction(drop, action, DropIndex), "[TABLE] NAME");
+  drop.footer("Example:\n  armature index drop orders ByCustomer\n");
+}
+
 void AddRebuildCommand(CLI::App& group, Action* action) {
   struct Options {
     std::string table_name;
@@ -178,6 +229,7 @@ void AddIndexCommands(CLI::App& app, Action* action) {
        "Example:\n  armature index violations --table-name GameScores --index-name ByScore\n"},
       IndexViolations);
   AddRebuildCommand(index, action);
+  AddShapeCommands(index, action);
 }
 
 }  // namespace armature::cli

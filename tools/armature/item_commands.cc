@@ -188,7 +188,8 @@ void CheckForm(const CLI::App& command, const RequestOptions& long_form, const S
   const std::string usage =
       Cat("the short form is ", name, " TABLE[/INDEX], the long form ", name, " --table-name TABLE");
   if (short_form.target.empty()) {
-    const std::string given = ShortOptionGiven(command);
+    // Without options of the long form, the table in use may be meant.
+    const std::string given = IsLongForm(command) ? ShortOptionGiven(command) : "";
     if (!given.empty()) throw CLI::ValidationError(Cat(given, " belongs to the short form; ", usage));
     return;
   }

@@ -1,5 +1,6 @@
 #include "tools/armature/json_text.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -11,6 +12,16 @@
 #include "storage/base/strings.h"
 
 namespace armature::cli {
+namespace {
+
+// The message of an exception without its beginning, such as "[json.exception.parse_error.101] ", which is of no use to
+// the user.
+std::string_view WithoutNumber(std::string_view what) {
+  const size_t bracket = what.find("] ");
+  return bracket == what.npos ? what : what.substr(bracket + 2);
+}
+
+}  // namespace
 
 absl::StatusOr<Json> ParseJson(std::string_view text) {
   // The rules beyond the grammar are checked during parsing.
@@ -29,13 +40,33 @@ absl::StatusOr<Json> ParseJson(std::string_view text) {
     Json json = Json::parse(text, check);
     if (!fault.empty()) return absl::InvalidArgumentError(fault);
     return json;
-  } catch (const Json::exception& error) {
-    // The message begins with "[json.exception.parse_error.101] ", which is of no use to the user.
-    const std::string_view what = error.what();
-    const size_t bracket = what.find("] ");
+  } catch (const Json::parse_error& error) {
     return absl::InvalidArgumentError(
-        Cat("not valid JSON: ", bracket == std::string_view::npos ? what : what.substr(bracket + 2)));
+        Cat("not valid JSON: ", WithoutNumber(error.what()), "\n", PlaceIn(text, error.byte)));
+  } catch (const Json::exception& error) {
+    return absl::InvalidArgumentError(Cat("not valid JSON: ", WithoutNumber(error.what())));
   }
+}
+
+std::string PlaceIn(std::string_view text, size_t byte) {
+  constexpr size_t kBefore = 60;
+  constexpr size_t kBehind = 30;
+  constexpr char kIndent[] = "    ";
+  const size_t at = std::min(byte > 0 ? byte - 1 : 0, text.size());
+  const size_t newline = text.substr(0, at).rfind('\n');
+  size_t begin = newline == text.npos ? 0 : newline + 1;
+  if (at - begin > kBefore) begin = at - kBefore;
+  const size_t end = std::min(text.find('\n', at), at + kBehind);
+  std::string line;
+  size_t column = 0;
+  for (size_t i = begin; i < std::min(end, text.size()); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool continues = (c & 0xc0) == 0x80;  // another byte of a character that may have been cut
+    if (continues && line.empty()) continue;
+    line += c < 0x20 || c == 0x7f ? ' ' : text[i];
+    if (i < at && !continues) ++column;
+  }
+  return Cat(kIndent, line, "\n", kIndent, std::string(column, ' '), "^");
 }
 
 absl::StatusOr<Json> ReadJsonFile(const std::string& path) {
@@ -53,7 +84,18 @@ absl::StatusOr<Json> ReadJsonFile(const std::string& path) {
 }
 
 absl::StatusOr<Json> ParseJsonArgument(const std::string& argument) {
-  return argument.starts_with('@') ? ReadJsonFile(argument.substr(1)) : ParseJson(argument);
+  if (argument.starts_with('@')) return ReadJsonFile(argument.substr(1));
+  absl::StatusOr<Json> json = ParseJson(argument);
+  if (json.ok()) return json;
+  // People know file://NAME from another command line, or write only the name.
+  constexpr std::string_view kScheme = "file://";
+  std::error_code error;
+  const bool is_uri = argument.starts_with(kScheme);
+  if (is_uri || std::filesystem::is_regular_file(argument, error)) {
+    return absl::InvalidArgumentError(Cat("'", argument, "' is no JSON; for the content of the file write @",
+                                          is_uri ? argument.substr(kScheme.size()) : argument));
+  }
+  return json;
 }
 
 std::string PrettyJson(const Json& json) { return json.dump(4, ' ', false, Json::error_handler_t::replace) + "\n"; }

@@ -3,6 +3,7 @@
 
 // Parses and prints JSON.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,8 +20,12 @@ using Json = nlohmann::ordered_json;
 // Maximum nesting of a text. Values nest 32 levels with two JSON levels each; tables need far fewer.
 inline constexpr int kJsonDepthMax = 80;
 
-// Parses one JSON document. A duplicate member of an object is an error too, because it is always a mistake.
+// Parses one JSON document. A duplicate member of an object is an error too, because it is always a mistake. An error
+// of the grammar ends with PlaceIn.
 absl::StatusOr<Json> ParseJson(std::string_view text);
+
+// The line of a faulty text around its byte `byte`, counted from 1, and a line below it with a caret under this byte.
+std::string PlaceIn(std::string_view text, size_t byte);
 
 // Errors: NOT_FOUND if the file cannot be read; INVALID_ARGUMENT.
 absl::StatusOr<Json> ReadJsonFile(const std::string& path);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,9 +11,15 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/time.h"
 #include "armature/version.h"
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
+#include "tools/armature/complete_words.h"
+#include "tools/armature/profile.h"
+#include "tools/armature/sql/database_names.h"
+#include "tools/armature/tables/table_arguments.h"
+#include "tools/armature/tables/used_table.h"
 
 namespace armature::cli {
 namespace {
@@ -23,6 +30,9 @@ struct Command {
   const CLI::App* app;
 };
 
+// A hidden command is for programs.
+bool IsHidden(const CLI::App& command) { return command.get_group().empty(); }
+
 std::vector<const CLI::App*> SubcommandsOf(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
@@ -31,6 +41,7 @@ std::vector<const CLI::App*> SubcommandsOf(const CLI::App& app) {
 void AppendTree(const CLI::App& app, const std::string& path, std::vector<Command>* commands) {
   commands->push_back({path, &app});
   for (const CLI::App* child : SubcommandsOf(app)) {
+    if (IsHidden(*child)) continue;
     AppendTree(*child, path.empty() ? child->get_name() : Cat(path, " ", child->get_name()), commands);
   }
 }
@@ -61,126 +72,51 @@ std::vector<std::string> ValuesOf(const CLI::Option& option) {
   return absl::StrSplit(type.substr(open + 1, close - open - 1), ',');
 }
 
-// ---- Completion: scripts with commands, options, and their values where these are fixed; else files ----
+// ---- Completion: scripts that ask the program for words ----
 
-// The first line, escaped for single quotes.
-std::string Brief(std::string_view text) {
-  return absl::StrReplaceAll(Av(text.substr(0, text.find('\n'))), {{"'", "'\\''"}});
-}
-
-// The names of all options.
-std::string OptionWords(const CLI::App& command) {
-  std::vector<std::string> words;
-  for (const CLI::Option* option : command.get_options()) {
-    for (std::string& name : NamesOf(*option)) words.push_back(std::move(name));
-  }
-  return absl::StrJoin(words, " ");
-}
-
-std::string CommandWords(const CLI::App& command) {
-  return absl::StrJoin(SubcommandsOf(command), " ",
-                       [](std::string* out, const CLI::App* child) { *out += child->get_name(); });
-}
-
-// The words allowed in the place of an option: commands, or the values of an argument without a name.
-std::string PlainWords(const CLI::App& command) {
-  std::string words = CommandWords(command);
-  for (const CLI::Option* option : command.get_options()) {
-    if (!NamesOf(*option).empty()) continue;
-    for (const std::string& value : ValuesOf(*option)) words += Cat(words.empty() ? "" : " ", value);
-  }
-  return words;
-}
-
-// Finds the completions of a word by command and option. The script is for bash, and for zsh through its emulation.
-constexpr char kBashHead[] = R"(# Completion of armature for bash. Load it with: source <(armature completion bash)
+// For bash, and for zsh through its emulation. compgen quotes nothing and splits nothing: words are lines.
+constexpr char kBashCompletion[] =
+    R"(# Completion of armature for bash. Load it with: source <(armature completion bash)
 _armature() {
-  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} path= i
-  for ((i = 1; i < COMP_CWORD; ++i)); do
-    case "$path ${COMP_WORDS[i]}" in
-)";
-constexpr char kBashMiddle[] = R"(    esac
-  done
-  local commands= options= values=
-  case "$path" in
-)";
-constexpr char kBashTail[] = R"(  esac
-  if [[ -n $values ]]; then
-    COMPREPLY=($(compgen -W "$values" -- "$word"))
-  elif [[ $word == -* ]]; then
-    COMPREPLY=($(compgen -W "$options" -- "$word"))
-  elif [[ -n $commands ]]; then
-    COMPREPLY=($(compgen -W "$commands" -- "$word"))
+  local word=${COMP_WORDS[COMP_CWORD]} line files= IFS=$'\n'
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [[ $line == $'\t'files ]]; then files=yes; else COMPREPLY+=("$line"); fi
+  done < <("${COMP_WORDS[0]}" complete-words --bash -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  [[ -n $files ]] || return 0
+  compopt -o filenames 2>/dev/null
+  if [[ $word == @* ]]; then
+    COMPREPLY+=($(compgen -P @ -f -- "${word#@}"))
   else
-    COMPREPLY=($(compgen -f -- "$word"))
+    [[ $word == [:=]* ]] && word=
+    COMPREPLY+=($(compgen -f -- "$word"))
   fi
 }
-complete -o filenames -F _armature armature
+complete -F _armature armature
 )";
 
-std::string BashCompletion(const std::vector<Command>& commands) {
-  std::string script = kBashHead;
-  for (const auto& [path, app] : commands) {
-    if (!path.empty()) script += Cat("      \" ", path, "\") path=\" ", path, "\" ;;\n");
-  }
-  script += kBashMiddle;
-  const std::string global = OptionWords(*commands.front().app);
-  for (const auto& [path, app] : commands) {
-    script += Cat("    \"", path.empty() ? "" : Cat(" ", path), "\")\n");
-    script += Cat("      commands=\"", PlainWords(*app), "\"\n");
-    script += Cat("      options=\"", OptionWords(*app), path.empty() ? "" : Cat(" ", global), "\" ;;\n");
-  }
-  script += "  esac\n  case \"$path $before\" in\n";
-  // The program comes last, because a command may have an option with the name of a global option.
-  for (auto command = commands.rbegin(); command != commands.rend(); ++command) {
-    for (const CLI::Option* option : command->app->get_options()) {
-      const std::string values = absl::StrJoin(ValuesOf(*option), " ");
-      if (values.empty()) continue;
-      for (const std::string& name : NamesOf(*option)) {
-        script += Cat("    ", command->path.empty() ? "*\"" : Cat("\" ", command->path), " ", name, "\") values=\"",
-                      values, "\" ;;\n");
-      }
-    }
-  }
-  return script + kBashTail;
-}
+constexpr char kZshHead[] = R"(#compdef armature
+# Load it with: source <(armature completion zsh)
+autoload -U +X bashcompinit && bashcompinit
+)";
+constexpr char kZshTail[] =
+    R"(# As a file in fpath this is the body of the function itself, called for the first completion.
+if [[ ${funcstack[1]} == _armature ]]; then _bash_complete -F _armature; fi
+)";
 
-std::string ZshCompletion(const std::vector<Command>& commands) {
-  return Cat("#compdef armature\n# Load it with: source <(armature completion zsh)\n",
-             "autoload -U +X bashcompinit && bashcompinit\n", BashCompletion(commands),
-             "# As a file in fpath this is the body of the function itself, called for the first completion.\n"
-             "if [[ ${funcstack[1]} == _armature ]]; then _bash_complete -o filenames -F _armature; fi\n");
-}
-
-std::string FishCompletion(const std::vector<Command>& commands) {
-  std::string script = "# Completion of armature for fish. Load it with: armature completion fish | source\n";
-  for (const auto& [path, app] : commands) {
-    // True if all words of the command are typed, and no word of a subcommand.
-    std::string when;
-    for (const std::string& word : std::vector<std::string>(absl::StrSplit(path, ' ', absl::SkipEmpty()))) {
-      when += Cat(when.empty() ? "" : "; and ", "__fish_seen_subcommand_from ", word);
-    }
-    const std::string open =
-        Cat(when, when.empty() ? "" : "; and ", "not __fish_seen_subcommand_from ", CommandWords(*app));
-    for (const CLI::App* child : SubcommandsOf(*app)) {
-      script += Cat("complete -c armature -f -n '", open, "' -a ", child->get_name(), " -d '",
-                    Brief(child->get_description()), "'\n");
-    }
-    for (const CLI::Option* option : app->get_options()) {
-      const std::vector<std::string> names = NamesOf(*option);
-      if (names.empty()) continue;
-      script += "complete -c armature";
-      if (!when.empty()) script += Cat(" -n '", when, "'");
-      for (const std::string& name : names) {
-        script += name.starts_with("--") ? Cat(" -l ", name.substr(2)) : Cat(" -s ", name.substr(1));
-      }
-      const std::string values = absl::StrJoin(ValuesOf(*option), " ");
-      script += !values.empty() ? Cat(" -x -a '", values, "'") : IsFlag(*option) ? "" : " -r";
-      script += Cat(" -d '", Brief(option->get_description()), "'\n");
-    }
-  }
-  return script;
-}
+constexpr char kFishCompletion[] = R"(# Completion of armature for fish. Load it with: armature completion fish | source
+function __armature_complete
+  set -l words (commandline -opc) (commandline -ct)
+  for line in ($words[1] complete-words -- $words[2..-1] 2>/dev/null)
+    if test "$line" = \tfiles
+      __fish_complete_path (commandline -ct)
+    else
+      echo $line
+    end
+  end
+end
+complete -c armature -f -a '(__armature_complete)'
+)";
 
 // ---- The manual in the form that man(1) reads ----
 
@@ -242,6 +178,54 @@ std::string ManPage(const std::vector<Command>& commands) {
   return page;
 }
 
+// ---- The hidden command ----
+
+// A person waits for the words, so the daemon has little time for each of its answers.
+constexpr absl::Duration kCompletionPatience = absl::Milliseconds(100);
+
+struct CompleteOptions {
+  bool bash = false;
+  std::vector<std::string> words;
+};
+
+// Names of no daemon.
+class NoNames final : public SqlNames {
+ public:
+  std::vector<std::string> Tables() override { return {}; }
+  std::vector<std::string> Indexes(const std::string& /*table*/) override { return {}; }
+  std::vector<std::string> Attributes(const std::string& /*table*/) override { return {}; }
+};
+
+// Prints what fits, and nothing about errors: they would be mixed into the line that is being typed.
+absl::Status PrintWords(const Session& session, const CLI::App& app, const CompleteOptions& options) {
+  const BashWords bash = options.bash ? JoinBashWords(options.words) : BashWords{options.words, ""};
+  NoNames no_names;
+  NamesForCompletion names{.database = &no_names};
+  std::optional<DatabaseNames> database;
+  if (auto client = session.Connect(); client.ok()) names.database = &database.emplace(*client, kCompletionPatience);
+  names.used_table = UsedTable(session).value_or("");
+  if (const auto profiles = ReadProfiles(ProfilesPath()); profiles.ok()) {
+    for (const Profile& profile : *profiles) names.profiles.push_back(profile.name);
+  }
+  names.begins_with_table = TakesTableFirst;
+  const WordCompletions found = CompleteWords(app, bash.words, names);
+  for (const std::string& word : found.words) {
+    const bool is_split = word.starts_with(bash.kept);
+    session.PrintText(Cat(is_split ? word.substr(bash.kept.size()) : word, "\n"));
+  }
+  if (found.files) session.PrintText("\tfiles\n");
+  return absl::OkStatus();
+}
+
+void AddCompleteWords(CLI::App& app, Action* action) {
+  CLI::App& complete = *app.add_subcommand(kCompleteWords, "Print the words that may end a command line, for shells");
+  complete.group("");  // hidden
+  const auto options = std::make_shared<CompleteOptions>();
+  complete.add_flag("--bash", options->bash, "The words are split at ':' and '='");
+  complete.add_option("WORD", options->words, "The words of the command line; the last one is completed");
+  SetAction(complete, action, [&app, options](const Session& session) { return PrintWords(session, app, *options); });
+}
+
 }  // namespace
 
 void AddManualCommands(CLI::App& app, Action* action) {
@@ -253,13 +237,14 @@ void AddManualCommands(CLI::App& app, Action* action) {
       "Examples:\n  source <(armature completion bash)\n"
       "  armature completion bash >/etc/bash_completion.d/armature\n"
       "  armature completion fish >~/.config/fish/completions/armature.fish\n");
-  SetAction(completion, action, [&app, shell](const Session& session) {
-    const std::vector<Command> commands = CommandsOf(app);
-    session.PrintText(*shell == "bash"  ? BashCompletion(commands)
-                      : *shell == "zsh" ? ZshCompletion(commands)
-                                        : FishCompletion(commands));
+  SetAction(completion, action, [shell](const Session& session) {
+    session.PrintText(*shell == "bash"  ? std::string(kBashCompletion)
+                      : *shell == "zsh" ? Cat(kZshHead, kBashCompletion, kZshTail)
+                                        : std::string(kFishCompletion));
     return absl::OkStatus();
   });
+
+  AddCompleteWords(app, action);
 
   CLI::App& man = *app.add_subcommand("man", "Print the manual page");
   man.footer("Examples:\n  armature man | man -l -\n  armature man >/usr/local/share/man/man1/armature.1\n");

@@ -3,9 +3,14 @@
 #include <iostream>
 
 #include "armature/version.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
+#include "tools/armature/complete_words.h"
 #include "tools/armature/data_place.h"
+#include "tools/armature/error_hints.h"
+#include "tools/armature/profile.h"
+#include "tools/armature/tables/table_arguments.h"
 #include "tools/armature/unknown_word.h"
 
 namespace armature::cli {
@@ -25,7 +30,7 @@ Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daem
 )";
 
 void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* format) {
-  options->endpoint = "127.0.0.1:7700";
+  options->endpoint = kDefaultEndpoint;
   app.add_option("--endpoint", options->endpoint, "The daemon, as host:port or unix:/path")
       ->envname("ARMATURE_ENDPOINT")
       ->capture_default_str()
@@ -48,6 +53,19 @@ void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* for
   app.add_option("--rados-user", RadosAccess().rados_user, "Ceph's user for it, without \"client.\"; default: admin")
       ->envname("ARMATURE_RADOS_USER")
       ->type_name("NAME");
+}
+
+void AddProfileOption(CLI::App& app, std::string* name) {
+  app.add_option("--profile", *name,
+                 "A section of ~/.config/armature/config.toml with these options; default: [default]")
+      ->envname("ARMATURE_PROFILE")
+      ->type_name("NAME");
+}
+
+absl::Status UseProfile(CLI::App* app, const std::string& name) {
+  const std::string path = ProfilesPath();
+  ARM_ASSIGN_OR_RETURN(const std::vector<Profile> profiles, ReadProfiles(path));
+  return ApplyProfile(profiles, name, path, app);
 }
 
 void AddSecurityOptions(CLI::App& app, Session::Options* options) {
@@ -86,20 +104,22 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   CLI::App app("The command line of the Armature database daemon.", "armature");
   Session::Options options;
   std::string format;
+  std::string profile;
   Action action;
   AddGlobalOptions(app, &options, &format);
   AddSecurityOptions(app, &options);
+  AddProfileOption(app, &profile);
   app.fallthrough();  // global options are also allowed after the command
   app.require_subcommand(1);
   app.footer(kExamples);
   app.set_version_flag("--version", Cat("armature ", kVersion));
   // The order of the commands in the help.
   for (const auto add :
-       {AddTableCommands,       AddItemCommands,   AddGroupCommands,  AddSqlCommand,     AddStreamCommands,
-        AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand, AddIndexCommands,  AddStatusCommands,
-        AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,  AddLoadCommand,    AddOverviewCommand,
-        AddManualCommands,      AddExportCommand,  AddImportCommand,  AddBackupCommands, AddInspectCommands,
-        AddRecoverCommand,      AddStoreCommands}) {
+       {AddTableCommands,       AddItemCommands,   AddGroupCommands,      AddSqlCommand,     AddStreamCommands,
+        AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand,     AddIndexCommands,  AddStatusCommands,
+        AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,    AddOverviewCommand,
+        AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands, AddInspectCommands,
+        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand}) {
     add(app, &action);
   }
   for (CLI::App* group : app.get_subcommands({})) {
@@ -107,8 +127,14 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
     for (CLI::App* command : group->get_subcommands({})) command->fallthrough();
   }
 
+  const TableArguments tables(app);
+
   // CLI11 expects the arguments in reverse order.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  if (!arguments.empty() && arguments.front() == kCompleteWords) {
+    const std::vector<std::string> connection = ConnectionOptions(JoinBashWords(arguments).words);
+    reversed.insert(reversed.end(), connection.rbegin(), connection.rend());
+  }
   try {
     app.parse(reversed);
   } catch (const CLI::Success& help) {
@@ -117,6 +143,10 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
     const std::string unknown = UnknownWord(app, arguments);
     err << "armature: " << (unknown.empty() ? error.what() : unknown) << "\n";
     return static_cast<int>(ExitCode::kUsageError);
+  }
+  if (const absl::Status used = UseProfile(&app, profile); !used.ok()) {
+    err << ErrorLine(used, "") << "\n";
+    return static_cast<int>(ExitCodeOf(used));
   }
   if ((format == "csv" || format == "yaml") && !TakesItemFormats(app)) {
     err << "armature: --output " << format << " is for get, update, and the short forms of query and scan\n";
@@ -131,8 +161,12 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   const bool can_ask = reads_terminal && isatty(STDIN_FILENO) == 1;
   RadosAccess().op_timeout = RadosAccess().monitor_timeout = absl::Seconds(options.timeout_seconds);
   const Session session(options, out, err, reads_terminal, can_ask ? &std::cin : nullptr);
-  const absl::Status status = action(session);
-  if (!status.ok()) err << ErrorLine(status, session.has_connected() ? options.endpoint : "") << "\n";
+  absl::Status status = tables.Fill(session);
+  if (status.ok()) status = action(session);
+  if (!status.ok()) {
+    err << ErrorLine(status, session.has_connected() ? options.endpoint : "") << "\n";
+    for (const std::string& hint : HintsFor(session, app, status)) err << "hint: " << hint << "\n";
+  }
   return static_cast<int>(ExitCodeOf(status));
 }
 

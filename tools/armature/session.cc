@@ -1,18 +1,28 @@
 #include "tools/armature/session.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
+#include "absl/synchronization/mutex.h"
 #include "armature/client/errors.h"
 #include "armature/client/retry_policy.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
 namespace armature::cli {
+
+struct FailedCall {
+  absl::Mutex mutex;
+  absl::Status status ABSL_GUARDED_BY(mutex);
+  std::shared_ptr<const google::protobuf::Message> request ABSL_GUARDED_BY(mutex);
+};
+
 namespace {
 
 // Payload of errors of the tool itself. Its content is the exit code, as text.
@@ -20,8 +30,6 @@ constexpr std::string_view kExitCodeUrl = "armature/cli/exit-code";
 
 // Enough attempts for a moment of overload, few enough to report soon that the daemon is down.
 constexpr int kAttemptsMax = 3;
-
-constexpr char kSecretVariable[] = "ARMATURE_SECRET_KEY";
 
 // The first line of the file.
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
@@ -45,6 +53,15 @@ absl::StatusOr<client::AccessKey> ReadAccessKey(const Session::Options& options)
   return key;
 }
 
+// Begin of the two lines at the end of the message that show a place in a text (PlaceIn); its size without them.
+size_t PlaceAtEnd(std::string_view message) {
+  const size_t caret = message.rfind('\n');
+  if (caret == message.npos || caret == 0 || !message.ends_with('^')) return message.size();
+  if (message.substr(caret + 1).find_first_not_of(' ') != message.size() - caret - 2) return message.size();
+  const size_t line = message.rfind('\n', caret - 1);
+  return line == message.npos ? message.size() : line;
+}
+
 absl::Status ErrorWithExitCode(absl::StatusCode code, std::string_view message, ExitCode exit_code) {
   absl::Status status(code, Av(message));
   status.SetPayload(Av(kExitCodeUrl), absl::Cord(Cat(static_cast<int>(exit_code))));
@@ -59,13 +76,21 @@ Session::Session(Options options, std::ostream& out, std::ostream& progress, boo
       out_(out),
       progress_(progress),
       is_progress_live_(is_progress_live),
-      answers_(answers) {}
+      answers_(answers),
+      failed_call_(std::make_shared<FailedCall>()) {}
 
 absl::StatusOr<client::Client> Session::Connect() const {
   has_connected_ = true;
   client::ClientOptions options;
   options.timeout = absl::Seconds(options_.timeout_seconds);
   options.retry = client::LimitedAttempts(kAttemptsMax);
+  options.on_failure = [call = failed_call_](const google::protobuf::Message& request, const absl::Status& status) {
+    std::shared_ptr<google::protobuf::Message> copy(request.New());
+    copy->CopyFrom(request);
+    const absl::MutexLock lock(&call->mutex);
+    call->status = status;
+    call->request = std::move(copy);
+  };
   const client::TlsOptions& files = options_.tls_files;
   if (options_.tls || !files.ca_file.empty() || !files.certificate_file.empty() || !files.key_file.empty()) {
     absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> credentials = client::TlsCredentials(files);
@@ -78,6 +103,11 @@ absl::StatusOr<client::Client> Session::Connect() const {
   absl::StatusOr<client::Client> connected = client::Connect(options_.endpoint, std::move(options));
   if (!connected.ok()) return UsageError(Sv(connected.status().message()));
   return connected;
+}
+
+std::shared_ptr<const google::protobuf::Message> Session::FailedRequest(const absl::Status& error) const {
+  const absl::MutexLock lock(&failed_call_->mutex);
+  return failed_call_->status == error ? failed_call_->request : nullptr;
 }
 
 absl::Time Session::Deadline() const { return absl::Now() + absl::Seconds(options_.timeout_seconds); }
@@ -138,7 +168,7 @@ ExitCode ExitCodeOf(const absl::Status& status) {
 
 std::string ErrorLine(const absl::Status& status, std::string_view endpoint) {
   std::string message(Sv(status.message()));
-  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::replace(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(PlaceAtEnd(message)), '\n', ' ');
   switch (ExitCodeOf(status)) {
     case ExitCode::kOk:
       return "";

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <istream>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -13,11 +14,20 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "armature/client/client.h"
+#include "google/protobuf/message.h"
 #include "tools/armature/json_text.h"
 
 namespace armature::cli {
 
+// The address of the daemon unless something else is said.
+inline constexpr char kDefaultEndpoint[] = "127.0.0.1:7700";
+
+// The variable of the environment with the secret of the access key.
+inline constexpr char kSecretVariable[] = "ARMATURE_SECRET_KEY";
+
 enum class OutputFormat { kJson, kTable };
+
+struct FailedCall;  // the last call that failed
 
 // Not thread-safe; one command at a time.
 class Session {
@@ -68,6 +78,9 @@ class Session {
   // True if the command has asked for a client of the daemon.
   bool has_connected() const { return has_connected_; }
 
+  // The request of the last call that failed, if it has failed with `error`; else null.
+  std::shared_ptr<const google::protobuf::Message> FailedRequest(const absl::Status& error) const;
+
   std::ostream& progress() const { return progress_; }
   bool is_progress_live() const { return is_progress_live_; }
 
@@ -86,6 +99,8 @@ class Session {
   const bool is_progress_live_;
   std::istream* const answers_;
   mutable bool has_connected_ = false;
+  // Written by the clients of Connect, which may outlive the session.
+  const std::shared_ptr<FailedCall> failed_call_;
 };
 
 // The work of a parsed command line.
@@ -114,8 +129,9 @@ absl::Status AsInputError(const absl::Status& status);
 
 ExitCode ExitCodeOf(const absl::Status& status);
 
-// The error message on one line, such as "ValidationException: <message>", without a line break at its end. `endpoint`:
-// the daemon that was asked; empty: none was.
+// The error message on one line, such as "ValidationException: <message>", without a line break at its end. A message
+// that ends with a place in a text (PlaceIn) keeps these two lines. `endpoint`: the daemon that was asked; empty: none
+// was.
 std::string ErrorLine(const absl::Status& status, std::string_view endpoint);
 
 }  // namespace armature::cli

@@ -124,9 +124,7 @@ std::string TableLines(const Overview& overview) {
   return table.ToString();
 }
 
-absl::Status Status(const Session& session) {
-  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-  ARM_ASSIGN_OR_RETURN(const Overview overview, Fetch(client));
+Json ToJson(const Overview& overview) {
   Json result = Json::object();
   result["Server"] = MessageToJson(overview.server);
   result["Tables"] = Json::array();
@@ -134,9 +132,45 @@ absl::Status Status(const Session& session) {
   const Json indexes = MessageToJson(overview.indexes);
   result["Indexes"] = indexes.contains("Indexes") ? indexes["Indexes"] : Json::array();
   result["TablesWithPointInTimeRecovery"] = overview.tables_with_recovery;
-  session.Print(result, [&overview] {
-    return Cat(ServerLines(overview.server), RecoveryLine(overview.tables_with_recovery), "\n", TableLines(overview));
-  });
+  return result;
+}
+
+std::string ToText(const Overview& overview) {
+  return Cat(ServerLines(overview.server), RecoveryLine(overview.tables_with_recovery), "\n", TableLines(overview));
+}
+
+struct StatusOptions {
+  bool follow = false;
+  double interval = 2;
+};
+
+// Shows the overview again and again, on a terminal in the same place. People keep looking while the daemon is away;
+// programs get its error.
+absl::Status FollowStatus(const Session& session, const client::Client& client, absl::Duration interval) {
+  constexpr std::string_view kClear = "\x1b[H\x1b[2J";
+  const bool is_screen = session.is_interactive();
+  while (true) {
+    const absl::StatusOr<Overview> overview = Fetch(client);
+    if (!overview.ok() && (!is_screen || ExitCodeOf(overview.status()) != ExitCode::kUnreachable)) {
+      return overview.status();
+    }
+    if (session.format() == OutputFormat::kJson) {
+      session.PrintText(Cat(CompactJson(ToJson(*overview)), "\n"));
+    } else {
+      const std::string text =
+          overview.ok() ? ToText(*overview) : Cat(ErrorLine(overview.status(), session.endpoint()), "\n");
+      session.PrintText(Cat(is_screen ? kClear : "", text));
+    }
+    session.Flush();
+    absl::SleepFor(interval);
+  }
+}
+
+absl::Status Status(const Session& session, const StatusOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  if (options.follow) return FollowStatus(session, client, absl::Seconds(options.interval));
+  ARM_ASSIGN_OR_RETURN(const Overview overview, Fetch(client));
+  session.Print(ToJson(overview), [&overview] { return ToText(overview); });
   return absl::OkStatus();
 }
 
@@ -154,8 +188,16 @@ void AddOverviewCommand(CLI::App& app, Action* action) {
   CLI::App& status = *app.add_subcommand("status", "Overview of the daemon, its tables and its indexes");
   status.footer(
       "WAITING is the number of changes that a global index has not applied yet, LAG the age of the oldest of them.\n\n"
-      "Examples:\n  armature status\n  armature status --output json\n");
-  SetAction(status, action, Status);
+      "Examples:\n  armature status\n  armature status --output json\n  armature status --follow\n");
+  StatusOptions& options = SetAction(status, action, Status);
+  constexpr double kIntervalMin = 0.1;
+  constexpr double kIntervalMax = 3600;
+  status.add_flag("--follow", options.follow,
+                  "Show it again until Ctrl-C: on a terminal in the same place, in JSON one document on each line");
+  status.add_option("--interval", options.interval, "With --follow: seconds between two overviews")
+      ->check(CLI::Range(kIntervalMin, kIntervalMax))
+      ->capture_default_str()
+      ->type_name("SECONDS");
 }
 
 }  // namespace armature::cli

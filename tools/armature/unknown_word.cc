@@ -39,7 +39,8 @@ std::string UnknownWord(const CLI::App& app, const std::vector<std::string>& arg
       continue;
     }
     if (word.starts_with("-")) continue;
-    const std::vector<const CLI::App*> subcommands = command->get_subcommands([](const CLI::App*) { return true; });
+    const std::vector<const CLI::App*> subcommands =
+        command->get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
     if (subcommands.empty()) continue;  // a value
     std::vector<std::string> names;
     names.reserve(subcommands.size());

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Creates the sample tables, loads their items, and shows commands to try.
+# Makes the sample tables with their items by `armature demo`, and shows commands to try.
 #
 #   tools/demo/load.sh ENDPOINT ARMATURE
 #
@@ -14,26 +14,10 @@ if [[ $# -ne 2 ]]; then
 fi
 endpoint=$1
 armature=$2
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export ARMATURE_PROFILE=  # the user's profiles are about other daemons
 
-call() { "$armature" --endpoint "$endpoint" "$@"; }
-
-existing=$(call --output table table list)
-for definition in "$here"/*.table.json; do
-  table=$(basename "$definition" .table.json)
-  if grep -qxF -- "$table" <<<"$existing"; then
-    echo "$table: exists"
-  else
-    call table create --cli-input-json "@$definition" --wait >/dev/null
-    echo "$table: created"
-  fi
-  count=0
-  while IFS= read -r item; do
-    call item put --table-name "$table" --item "$item" >/dev/null
-    count=$((count + 1))
-  done <"$here/$table.items.jsonl"
-  echo "$table: $count items"
-done
+"$armature" --endpoint "$endpoint" --output json --yes demo >/dev/null
+"$armature" --endpoint "$endpoint" --output table ls
 
 cat <<TRY
 

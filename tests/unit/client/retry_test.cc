@@ -1,3 +1,7 @@
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "armature/client/errors.h"
 #include "armature/client/item_builder.h"
@@ -36,6 +40,25 @@ TEST(Retry, RepeatsAReadThatFoundNoDaemon) {
   EXPECT_EQ(answer->item().attributes().at("id").s(), "1");
   EXPECT_THAT(fake.connection->seen, SizeIs(3));
   EXPECT_THAT(fake.clock->sleeps, SizeIs(2));
+}
+
+TEST(Retry, ShowsTheRequestOfACallThatHasFailedWithItsLastError) {
+  FakeClient fake;
+  std::vector<std::pair<std::string, absl::Status>> failures;
+  ClientOptions options;
+  options.on_failure = [&failures](const google::protobuf::Message& request, const absl::Status& status) {
+    failures.emplace_back(request.GetTypeName(), status);
+  };
+  const Client client = fake.Make(std::move(options));
+  fake.connection->Fail(absl::UnavailableError("lost"));
+  fake.connection->Answer(api::v1::PutItemResponse());
+  EXPECT_TRUE(client.PutItem(PlainPut()).ok());
+  EXPECT_THAT(failures, SizeIs(0)) << "the repetition has succeeded";
+  fake.connection->Fail(ApiError(absl::StatusCode::kInvalidArgument, "ValidationException"));
+  const absl::Status status = client.PutItem(PlainPut()).status();
+  ASSERT_THAT(failures, SizeIs(1));
+  EXPECT_EQ(failures[0].first, "armature.api.v1.PutItemRequest");
+  EXPECT_EQ(failures[0].second, status) << "with its hint";
 }
 
 TEST(Retry, RepeatsAPlainPutAfterALostConnection) {

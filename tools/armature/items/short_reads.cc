@@ -1,6 +1,7 @@
 #include "tools/armature/items/short_reads.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -157,6 +158,15 @@ std::string ShortOptionGiven(const CLI::App& command) {
     if (option != nullptr && option->count() > 0) return name;
   }
   return "";
+}
+
+bool IsLongForm(const CLI::App& command) {
+  const std::vector<const CLI::Option*> options = command.get_options();
+  return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) {
+    if (option->count() == 0 || option->get_positional()) return false;
+    const auto is_named = [option](const char* name) { return option->check_name(name); };
+    return !is_named("--select") && std::none_of(std::begin(kShortOptions), std::end(kShortOptions), is_named);
+  });
 }
 
 absl::Status RunShortRead(const Session& session, ReadKind kind, const ShortRead& short_read) {

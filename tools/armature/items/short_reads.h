@@ -38,6 +38,9 @@ void AddShortRead(CLI::App& command, ReadKind kind, ShortRead* read);
 // The option of the short form that `command` was given; empty if there is none.
 std::string ShortOptionGiven(const CLI::App& command);
 
+// True if `command` was given an option that only the long form has.
+bool IsLongForm(const CLI::App& command);
+
 // Reads all pages and prints the items as they come.
 absl::Status RunShortRead(const Session& session, ReadKind kind, const ShortRead& read);
 

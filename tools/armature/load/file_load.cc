@@ -1,5 +1,6 @@
 #include "tools/armature/load/file_load.h"
 
+#include <string_view>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -99,8 +100,11 @@ absl::Status FileLoad::Settle(const PendingPut& put, const absl::Status& status)
 }
 
 absl::Status FileLoad::Skip(uint64_t ticket, int64_t line, const absl::Status& why) {
-  session_.progress() << file_.path << ":" << line << ": " << Sv(why.message()) << "\n" << std::flush;
+  // The error of the load is printed by its end.
   if (++counts_->bad > file_.skip_bad) return WithContext(why, Cat("stopped at ", file_.path, ":", line));
+  const std::string_view message = Sv(why.message());
+  session_.progress() << file_.path << ":" << line << ": " << message.substr(0, message.find('\n')) << "\n"
+                      << std::flush;
   tracker_->Done(ticket);
   return absl::OkStatus();
 }

@@ -1,5 +1,6 @@
 #include "tools/armature/sql/database_names.h"
 
+#include <algorithm>
 #include <set>
 
 #include "absl/time/clock.h"
@@ -7,19 +8,21 @@
 namespace armature::cli {
 namespace {
 
-constexpr absl::Duration kPatience = absl::Seconds(2);
 constexpr absl::Duration kRemembered = absl::Seconds(10);
 constexpr size_t kTablesMax = 1000;
 constexpr int kItemsRead = 20;
 
-client::CallOptions Quick() { return {.timeout = kPatience}; }
-
 }  // namespace
+
+client::CallOptions DatabaseNames::Quick() const {
+  return {.timeout = std::max(give_up_ - absl::Now(), absl::Milliseconds(1))};
+}
 
 std::vector<std::string> DatabaseNames::Remember(char kind, const std::string& table,
                                                  Names (DatabaseNames::*ask)(const std::string& table) const) {
   Known& known = known_[{kind, table}];
   if (absl::Now() < known.until) return known.names;
+  give_up_ = absl::Now() + patience_;
   known.names = (this->*ask)(table);
   known.until = absl::Now() + kRemembered;
   return known.names;

@@ -14,13 +14,14 @@
 
 namespace armature::cli {
 
-// Asks when a name is needed, waits two seconds at most, and remembers the answer for ten seconds, an error too.
+// Asks when a name is needed, waits at most for its patience, and remembers the answer for ten seconds, an error too.
 // Attributes are those of keys and indexes, and of the first items of the table.
 //
 // Not thread-safe.
 class DatabaseNames final : public SqlNames {
  public:
-  explicit DatabaseNames(client::Client client) : client_(std::move(client)) {}
+  explicit DatabaseNames(client::Client client, absl::Duration patience = absl::Seconds(2))
+      : client_(std::move(client)), patience_(patience) {}
 
   std::vector<std::string> Tables() override;
   std::vector<std::string> Indexes(const std::string& table) override;
@@ -38,7 +39,12 @@ class DatabaseNames final : public SqlNames {
   Names AskIndexes(const std::string& table) const;
   Names AskAttributes(const std::string& table) const;
 
+  // For a call that is part of an answer.
+  client::CallOptions Quick() const;
+
   const client::Client client_;
+  const absl::Duration patience_;
+  absl::Time give_up_;  // when the present answer must be there
   std::map<std::pair<char, std::string>, Known> known_;
 };
 

@@ -191,12 +191,10 @@ Examples:
   armature watch Orders --position-file orders.position --exec 'while read -r r; do ./ship "$r" >&2; echo ok; done'
 )";
 
-}  // namespace
-
-void AddWatchCommand(CLI::App& app, Action* action) {
-  CLI::App& watch = *app.add_subcommand("watch", "Follow the changes of a table, one JSON document on each line");
+void AddWatch(CLI::App& app, Action* action, const char* name, const char* description) {
+  CLI::App& watch = *app.add_subcommand(name, description);
   WatchCommandOptions& options = SetAction(watch, action, Watch);
-  watch.add_option("table", options.table, "Name or ARN of the table")->required()->type_name("TABLE");
+  watch.add_option("--table-name,table", options.table, "Name or ARN of the table")->required()->type_name("TABLE");
   watch
       .add_option("--from", options.from,
                   "now; oldest: from the oldest change that is kept; or behind this sequence number")
@@ -224,6 +222,13 @@ void AddWatchCommand(CLI::App& app, Action* action) {
                   "Keep the position in this file, and begin behind it if it exists, instead of at --from")
       ->type_name("FILE");
   watch.footer(kWatchFooter);
+}
+
+}  // namespace
+
+void AddWatchCommand(CLI::App& app, Action* action) {
+  AddWatch(app, action, "watch", "Follow the changes of a table, one JSON document on each line");
+  AddWatch(app, action, "tail", "The same as watch");
 }
 
 }  // namespace armature::cli

@@ -3,13 +3,16 @@
 
 // Settings of a client and of a single call.
 
+#include <functional>
 #include <memory>
 #include <optional>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "armature/client/connection.h"
 #include "armature/client/retry_policy.h"
 #include "armature/client/security.h"
+#include "google/protobuf/message.h"
 
 namespace grpc {
 class ChannelCredentials;
@@ -58,6 +61,10 @@ struct ClientOptions {
 
   // Sent with every call.
   Metadata metadata;
+
+  // Called with the request and the final status of each call that fails, before the call returns; for programs that
+  // explain errors to people. Streams are left out. Must be thread-safe and quick. Null: nothing is called.
+  std::function<void(const google::protobuf::Message& request, const absl::Status& status)> on_failure;
 };
 
 // Settings of one call.

@@ -1,0 +1,364 @@
+#!/usr/bin/python3
+"""The short commands on tables, profiles and hints of the command line, against a real daemon.
+
+Run by CTest; by hand: short_commands_test.py --armatured PATH --armature PATH [unittest arguments]
+"""
+
+import json
+import os
+import pathlib
+import pty
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+from armature_cli import API_ERROR, PATHS, USAGE_ERROR, CliTest, run_tests  # noqa: E402
+from armature_daemon import WAIT_S  # noqa: E402
+
+
+class ShortTest(CliTest):
+    """Each test has its own state and configuration, and no tables."""
+
+    def setUp(self):
+        super().setUp()
+        self.environment = {**os.environ, "XDG_STATE_HOME": str(self.directory / "state"),
+                            "XDG_CONFIG_HOME": str(self.directory / "config")}
+        for name in self.cli("table", "list")["TableNames"]:
+            self.cli("drop", name, "--yes")
+
+    def run_cli(self, *arguments, **options):
+        return super().run_cli(*arguments, **{"env": self.environment, **options})
+
+    def text(self, *arguments):
+        """The output for people."""
+        done = self.run_cli("--output", "table", *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.decode()
+
+    def failing(self, exit_code, *arguments):
+        done = self.run_cli(*arguments)
+        self.assertEqual(done.returncode, exit_code, done.stderr + done.stdout)
+        self.assertEqual(done.stdout, b"")
+        return done.stderr.decode()
+
+    def on_terminal(self, *arguments, answer=""):
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(self.command(*arguments), stdin=theirs, stdout=theirs, stderr=theirs, env=self.environment,
+                              close_fds=True) as process:
+            os.close(theirs)
+            os.write(ours, answer.encode())
+            seen = b""
+            try:
+                while chunk := os.read(ours, 65536):
+                    seen += chunk
+            except OSError:  # the other end of the terminal is closed
+                pass
+            os.close(ours)
+            return seen.decode().replace("\r\n", "\n"), process.wait(WAIT_S)
+
+    def create_orders(self):
+        self.cli("create", "orders", "--key", "order_id", "--index",
+                 "ByCustomer=customer_id,status | order_date,amount:N")
+
+
+class TablesTest(ShortTest):
+    def test_a_table_is_made_in_one_line(self):
+        made = self.cli(*("create", "orders", "--key", "customer,at:N", "--local", "ByTotal=total:N (keys)"),
+                        *("--index", "ByState=state,region | total (note)", "--index", "ByNote=note"),
+                        *("--stream", "--ttl", "expires_at", "--protect"))["TableDescription"]
+        self.assertEqual(made["TableStatus"], "ACTIVE")
+        self.assertEqual(made["KeySchema"], [{"AttributeName": "customer", "KeyType": "HASH"},
+                                             {"AttributeName": "at", "KeyType": "RANGE"}])
+        self.assertEqual(made["LocalSecondaryIndexes"][0]["Projection"]["ProjectionType"], "KEYS_ONLY")
+        indexes = {index["IndexName"]: index for index in made["GlobalSecondaryIndexes"]}
+        self.assertEqual([part["KeyType"] for part in indexes["ByState"]["KeySchema"]], ["HASH", "HASH", "RANGE"])
+        self.assertEqual(indexes["ByState"]["Projection"], {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["note"]})
+        self.assertEqual(made["StreamSpecification"]["StreamViewType"], "NEW_AND_OLD_IMAGES")
+        self.assertEqual(made["TimeToLiveDescription"]["AttributeName"], "expires_at")
+        self.assertTrue(made["DeletionProtectionEnabled"])
+        self.assertEqual(made["BillingModeSummary"]["BillingMode"], "PAY_PER_REQUEST")
+        screen = self.text("describe", "orders")
+        self.assertRegex(screen, r"(?m)^orders  ACTIVE  0 items  0 B$")
+        self.assertRegex(screen, r"(?m)^  key      customer S \| at N$")
+        self.assertRegex(screen, r"(?m)^  stream   NEW_AND_OLD_IMAGES$")
+        self.assertRegex(screen, r"(?m)^  expiry   by expires_at$")
+        self.assertRegex(screen, r"(?m)^  protect  cannot be deleted$")
+        self.assertRegex(screen, r"(?m)^ByTotal +local +customer S +total N +keys +ACTIVE +0 +0 B$")
+        self.assertRegex(screen, r"(?m)^ByState +global +state S, region S +total N +keys, note +ACTIVE +0 +0 B$")
+        self.cli("table", "update", "orders", "--no-deletion-protection-enabled")
+
+    def test_a_table_with_an_index_takes_few_keystrokes(self):
+        line = "armature create orders --key order_id --index 'ByCustomer=customer_id,status | order_date,amount:N'"
+        self.assertLessEqual(len(line), 118)
+        self.create_orders()
+
+    def test_mistakes_in_shapes_make_nothing(self):
+        said = self.failing(USAGE_ERROR, "create", "orders", "--key", "id:X")
+        self.assertIn("the types of key attributes are S, N and B", said)
+        self.failing(USAGE_ERROR, "create", "orders", "--key", "id", "--index", "A=b,c")
+        self.failing(USAGE_ERROR, "create", "orders")
+        self.failing(USAGE_ERROR, "create", "--key", "id")
+        self.failing(USAGE_ERROR, "create", "orders", "--key", "id", "--stream=SOME")
+        self.assertEqual(self.cli("ls"), {"Tables": []})
+        self.assertIn("There is no table", self.text("ls"))
+
+    def test_lists_of_tables(self):
+        self.create_orders()
+        self.cli("create", "logs", "--key", "day,n:N", "--ttl", "gone")
+        self.assertEqual([table["TableName"] for table in self.cli("ls")["Tables"]], ["logs", "orders"])
+        listed = self.text("ls")
+        self.assertRegex(listed, r"(?m)^logs +day S \| n N +0 +0 B +ACTIVE$")
+        self.assertRegex(listed, r"(?m)^orders +order_id S +0 +0 B +1 +ACTIVE$")
+        listed = self.text("ls", "-l")
+        self.assertRegex(listed, r"(?m)^logs .* on demand +gone +20\d\d-")
+        self.assertRegex(listed, r"(?m)^orders .* ByCustomer +ACTIVE")
+
+    def test_drop_asks(self):
+        self.create_orders()
+        self.assertIn("--yes", self.failing(USAGE_ERROR, "drop", "orders"))
+        seen, code = self.on_terminal("drop", "orders", answer="n\n")
+        self.assertIn("Table orders with 0 items (0 B) and 1 index will be deleted. Go on? [y/N]", seen)
+        self.assertEqual(code, USAGE_ERROR)
+        seen, code = self.on_terminal("drop", "orders", answer="y\n")
+        self.assertEqual((code, seen.endswith("orders is deleted\n")), (0, True), seen)
+        self.failing(API_ERROR, "drop", "orders", "--yes")
+
+    def test_indexes_come_and_go(self):
+        self.create_orders()
+        added = self.cli("index", "add", "orders", "ByDate=order_date | amount")
+        self.assertEqual({index["IndexName"]: index["State"] for index in added["Indexes"]},
+                         {"ByCustomer": "ACTIVE", "ByDate": "ACTIVE"})
+        self.assertIn("--yes", self.failing(USAGE_ERROR, "index", "drop", "orders", "ByDate"))
+        self.cli("index", "drop", "orders", "ByDate", "--yes")
+        self.assertEqual([index["IndexName"] for index in self.cli("index", "status", "orders")["Indexes"]], ["ByCustomer"])
+
+    def test_the_demo_fills_a_daemon_and_asks_before_it_overwrites(self):
+        made = self.cli("demo")["Tables"]
+        self.assertEqual([(table["TableName"], table["Created"], table["Items"]) for table in made],
+                         [("Business", True, 5), ("CustomerOrders", True, 6), ("GameScores", True, 13), ("Thread", True, 11),
+                          ("orders-table", True, 3)])
+        self.assertEqual(self.cli("scan", "Thread")["Count"], 11)
+        self.assertIn("There are tables Business,", self.failing(USAGE_ERROR, "demo"))
+        self.assertEqual([table["Created"] for table in self.cli("demo", "--yes")["Tables"]], [False] * 5)
+        self.assertIn("describe orders-table", self.text("demo", "--yes"))
+        self.cli("drop", "Thread", "--yes")
+        self.cli("create", "Thread", "--key", "id:N")
+        self.assertIn("there is a table Thread with another key", self.failing(USAGE_ERROR, "demo", "--yes"))
+
+
+class PlacesOfTablesTest(ShortTest):
+    def test_each_command_takes_its_table_as_a_word(self):
+        self.create_orders()
+        described = self.cli("table", "describe", "orders")
+        self.assertEqual(described, self.cli("table", "describe", "--table-name", "orders"))
+        self.assertEqual(described, self.cli("describe", "orders"))
+        self.assertEqual(self.cli("scan", "orders")["Count"], 0)
+        self.assertEqual(self.cli("ttl", "orders")["TimeToLiveDescription"]["TimeToLiveStatus"], "DISABLED")
+        lines = self.directory / "orders.jsonl"
+        lines.write_text('{"order_id": {"S": "1"}}\n')
+        self.cli("load", "orders", lines)
+        self.cli("load", lines, "--table-name", "orders")
+        self.cli("export", "orders", "--to", self.directory / "out")
+        self.assertEqual(len(list((self.directory / "out").glob("*.jsonl"))), 1)
+        self.assertIn("given twice", self.failing(USAGE_ERROR, "scan", "orders", "--table-name", "orders"))
+
+    def test_the_table_in_use(self):
+        self.create_orders()
+        self.assertIn("--table-name is required", self.failing(USAGE_ERROR, "describe"))
+        self.assertEqual(self.cli("use"), {"TableName": None})
+        self.assertIn("No table is in use", self.text("use"))
+        self.failing(API_ERROR, "use", "nowhere")
+        self.assertEqual(self.cli("use", "orders"), {"TableName": "orders"})
+        self.assertEqual(self.text("use"), "orders\n")
+        self.assertEqual(self.cli("describe")["Table"]["TableName"], "orders")
+        self.assertEqual(self.cli("scan")["Count"], 0)
+        lines = self.directory / "orders.jsonl"
+        lines.write_text('{"order_id": {"S": "1"}}\n')
+        self.cli("load", lines)
+        self.failing(USAGE_ERROR, "drop", "--yes")
+        self.failing(USAGE_ERROR, "table", "delete", "--yes")
+        self.assertEqual(self.cli("use", "-"), {"TableName": None})
+        self.failing(USAGE_ERROR, "describe")
+        self.cli("use", "orders")
+        self.cli("drop", "orders", "--yes")
+        self.assertEqual(self.cli("use"), {"TableName": None}, "a table that is gone is not in use")
+
+    def test_tail_is_watch(self):
+        self.cli("create", "orders", "--key", "order_id", "--stream")
+        self.cli("item", "put", "orders", "--item", '{"order_id": {"S": "1"}}')
+        record = self.cli("tail", "orders", "--from", "oldest", "--limit", "1")
+        self.assertEqual(record["eventName"], "INSERT")
+
+
+class HintsTest(ShortTest):
+    """The daemon's text stays on the first line; hints follow it."""
+
+    def said(self, *arguments, exit_code=API_ERROR):
+        lines = self.failing(exit_code, *arguments).splitlines()
+        for line in lines[1:]:
+            self.assertTrue(line.startswith("hint: "), lines)
+        return lines[0], "\n".join(line[len("hint: "):] for line in lines[1:])
+
+    def test_unknown_tables(self):
+        error, hint = self.said("scan", "oders")
+        self.assertEqual(error, "ResourceNotFoundException: Requested resource not found")
+        self.assertEqual(hint, "there is no table 'oders'; the daemon has no tables")
+        self.create_orders()
+        self.assertEqual(self.said("scan", "oders")[1], "there is no table 'oders'; did you mean 'orders'?")
+        self.assertEqual(self.said("describe", "zzz")[1], "there is no table 'zzz'; there are: orders")
+        keys = json.dumps({"oders": {"Keys": [{"order_id": {"S": "1"}}]}})
+        self.assertIn("did you mean 'orders'?", self.said("batch-get", "--request-items", keys)[1])
+        actions = json.dumps([{"Get": {"TableName": "oders", "Key": {"order_id": {"S": "1"}}}}])
+        self.assertIn("did you mean 'orders'?", self.said("transact", "get", "--transact-items", actions)[1])
+        error, hint = self.said("create", "orders", "--key", "id")
+        self.assertIn("ResourceInUseException", error)
+        self.assertEqual(hint, "it is shown by: armature describe orders")
+
+    def test_keys(self):
+        self.create_orders()
+        error, hint = self.said("item", "get", "orders", "--key", '{"id": {"S": "1"}, "n": {"N": "2"}}')
+        self.assertEqual(error, "ValidationException: The provided key element does not match the schema")
+        self.assertEqual(hint, "the key of orders is order_id S\ngiven: id S, n N")
+        self.assertIn("given: order_id N", self.said("item", "put", "orders", "--item", '{"order_id": {"N": "1"}}')[1])
+        self.assertIn("given: x S", self.said("item", "put", "orders", "--item", '{"x": {"S": "1"}}')[1])
+
+    def test_conditions_on_other_attributes(self):
+        self.create_orders()
+        values = ("--expression-attribute-values", '{":x": {"S": "a"}}')
+        _, hint = self.said("query", "orders", "--key-condition-expression", "amount = :x", *values)
+        self.assertIn("the key condition names amount\n", hint)
+        self.assertIn("the key of orders is order_id S\n", hint)
+        self.assertIn("the key of its index ByCustomer is customer_id S, status S | order_date S, amount N\n", hint)
+        self.assertIn("armature scan", hint)
+        _, hint = self.said("query", "orders", "--index-name", "ByCustomr", "--key-condition-expression", "a = :x", *values)
+        self.assertEqual(hint, "the indexes of orders: ByCustomer; did you mean 'ByCustomer'?")
+        _, hint = self.said("scan", "orders", "--filter-expression", "status = :x", *values)
+        self.assertEqual(hint, "write #status instead of status, and --expression-attribute-names '{\"#status\": \"status\"}'")
+
+    def test_values(self):
+        self.create_orders()
+        item = self.directory / "large.json"
+        item.write_text(json.dumps({"order_id": {"S": "1"}, "note": {"S": "x" * 500_000}}))
+        _, hint = self.said("item", "put", "orders", "--item", f"@{item}")
+        self.assertRegex(hint, r"^an item may have 409,600 bytes, .* about 500,0\d\d, of which the attribute note has 500,0")
+        long = json.dumps({"order_id": {"S": "1"}, "n": {"L": [{"N": "1" * 39}]}})
+        self.assertEqual(self.said("item", "put", "orders", "--item", long)[1], "the number is in the attribute n[0]")
+
+    def test_streams(self):
+        self.create_orders()
+        error, hint = self.said("watch", "orders")
+        self.assertIn("Table orders has no stream", error)
+        self.assertTrue(hint.startswith("enable it by: armature table update "), hint)
+        self.cli(*hint.removeprefix("enable it by: armature ").split())
+        self.cli("item", "put", "orders", "--item", '{"order_id": {"S": "1"}}')
+        self.assertEqual(self.cli("watch", "orders", "--from", "oldest", "--limit", "1")["eventName"], "INSERT")
+
+    def test_json(self):
+        self.create_orders()
+        put = ("item", "put", "orders", "--item")
+        lines = self.failing(USAGE_ERROR, *put, '{"order_id": {"S": x}}').splitlines()
+        self.assertTrue(lines[0].startswith("armature: --item: not valid JSON: "), lines)
+        self.assertEqual(lines[1:], ['    {"order_id": {"S": x}}', "    " + " " * 19 + "^"])
+        item = self.directory / "item.json"
+        item.write_text('{"order_id": {"S": "1"}}')
+        for text in (f"file://{item}", str(item)):
+            said = self.failing(USAGE_ERROR, *put, text)
+            self.assertEqual(said, f"armature: --item: '{text}' is no JSON; for the content of the file write @{item}\n")
+        self.cli(*put, f"@{item}")
+
+    def test_loads_of_wrong_files(self):
+        self.create_orders()
+        said = self.failing(5, "load", "orders", self.directory / "none.jsonl")
+        self.assertEqual(len(said.splitlines()), 1, said)
+        wrong = self.directory / "wrong.jsonl"
+        wrong.write_text("no item\n")
+        said = self.failing(5, "load", "orders", wrong)
+        self.assertEqual(said.count("wrong.jsonl:1"), 1, said)
+
+    def test_no_daemon(self):
+        done = subprocess.run([PATHS.armature, "--endpoint", "127.0.0.1:1", "ls"], capture_output=True, env=self.environment,
+                              timeout=WAIT_S, check=False)
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr.decode(), "armature: no answer from 127.0.0.1:1: 127.0.0.1:1 refuses the connection: "
+                                               "no daemon listens there\n")
+
+
+class CompletionTest(ShortTest):
+    def complete(self, *words, endpoint=None):
+        """The words that bash would offer, from its script. It splits words at ':' as bash does."""
+        host, port = (endpoint or self.daemon.grpc).rsplit(":", 1)
+        script = f'source <("{PATHS.armature}" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _armature; ' \
+            'printf "%s\\n" "${COMPREPLY[@]}"'
+        line = [PATHS.armature, "--endpoint", host, ":", port, *words]
+        done = subprocess.run(["bash", "-c", script, "bash", *line], capture_output=True, text=True, timeout=WAIT_S,
+                              check=False, env=self.environment, cwd=self.directory)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
+    def test_names_of_the_database(self):
+        self.create_orders()
+        self.cli("item", "put", "orders", "--item", '{"order_id": {"S": "1"}, "note": {"S": "x"}}')
+        (self.directory / "orchard.jsonl").write_text("")
+        self.assertEqual(self.complete("describe", "or"), ["orders"])
+        self.assertEqual(self.complete("table", "describe", "--table-name", "or"), ["orders"])
+        self.assertEqual(self.complete("table", "describe", "--table-name", "=", "or"), ["orders"])
+        self.assertEqual(self.complete("load", "or"), ["orders"])
+        self.assertEqual(self.complete("load", "orders", "or"), ["orchard.jsonl"])
+        self.assertEqual(self.complete("index", "drop", "orders", "By"), ["ByCustomer"])
+        self.assertEqual(self.complete("query", "orders", "--index-name", ""), ["ByCustomer"])
+        self.assertEqual(self.complete("query", "orders", "--projection-expression", ""),
+                         ["amount", "customer_id", "note", "order_date", "order_id", "status"])
+        self.cli("use", "orders")
+        self.assertEqual(self.complete("query", "--index-name", ""), ["ByCustomer"])
+
+    def test_without_a_daemon_there_are_no_names_and_no_files(self):
+        (self.directory / "orchard.jsonl").write_text("")
+        self.assertEqual(self.complete("describe", "or", endpoint="127.0.0.1:1"), [])
+        self.assertEqual(self.complete("describe", "--ta", endpoint="127.0.0.1:1"), ["--table-name"])
+
+    def test_profiles(self):
+        path = self.directory / "config/armature/config.toml"
+        path.parent.mkdir(parents=True)
+        path.write_text("[live]\n[test]\n")
+        self.assertEqual(self.complete("--profile", ""), ["live", "test"])
+
+
+class ProfilesTest(ShortTest):
+    def write(self, text):
+        path = self.directory / "config/armature/config.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def command(self, *arguments):
+        return [PATHS.armature, *map(str, arguments)]
+
+    def setUp(self):
+        os.environ["ARMATURE_ENDPOINT"] = self.daemon.grpc
+        self.addCleanup(os.environ.pop, "ARMATURE_ENDPOINT", None)
+        super().setUp()
+        self.environment.pop("ARMATURE_ENDPOINT")
+
+    def test_profiles_name_the_daemon(self):
+        self.write(f'[default]\nendpoint = "127.0.0.1:1"\n[here]\nendpoint = "{self.daemon.grpc}"\noutput = "table"\n')
+        self.failing(3, "ls")
+        self.assertIn("There is no table", self.run_cli("--profile", "here", "ls").stdout.decode())
+        self.assertEqual(self.cli("--profile", "here", "--output", "json", "ls"), {"Tables": []})
+        self.environment["ARMATURE_PROFILE"] = "here"
+        self.assertEqual(self.cli("ls", "--output", "json"), {"Tables": []})
+        self.failing(3, "ls", "--endpoint", "127.0.0.1:1")
+        self.environment["ARMATURE_ENDPOINT"] = "127.0.0.1:1"
+        self.failing(3, "ls")
+
+    def test_mistakes_in_profiles(self):
+        self.write('[default]\nendpoint = "a:1"\nspeed = 3\n')
+        said = self.failing(USAGE_ERROR, "ls")
+        self.assertIn("config.toml:3: unknown key 'speed'", said)
+        self.assertEqual(self.run_cli("--help").returncode, 0)
+        self.write("[default]\n")
+        self.assertIn("no profile [nowhere]", self.failing(USAGE_ERROR, "ls", "--profile", "nowhere"))
+
+
+if __name__ == "__main__":
+    run_tests()

@@ -1,0 +1,49 @@
+#ifndef ARMATURE_TOOLS_ARMATURE_TABLES_TABLE_ARGUMENTS_H_
+#define ARMATURE_TOOLS_ARMATURE_TABLES_TABLE_ARGUMENTS_H_
+
+// Tables of all commands, however they are named: by --table-name, as a word (`describe orders`), or by `armature use`.
+
+#include <map>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/status/status.h"
+#include "tools/armature/session.h"
+
+namespace armature::cli {
+
+// True if the words of the command begin with its table unless --table-name names it: `load TABLE FILE`. For commands
+// that a TableArguments was made for.
+bool TakesTableFirst(const CLI::App& command);
+
+// Applies to each command that has an option --table-name or an argument TABLE.
+//
+// Lifetime: must not outlive the parser. Not thread-safe.
+class TableArguments {
+ public:
+  // Gives an argument TABLE to each command with --table-name that has no arguments, and a mark to arguments that may
+  // begin with the table. The table is not required by the parser any more, but by Fill.
+  explicit TableArguments(CLI::App& app);
+
+  // Fills in a missing table of the parsed command: the first of its words if it has more than it needs
+  // (`load orders FILE`), else the table in use. Errors: UsageError if a required table stays missing.
+  absl::Status Fill(const Session& session) const;
+
+ private:
+  struct Place {
+    CLI::Option* table = nullptr;
+    CLI::Option* long_form = nullptr;  // another option for the table; null: none
+    CLI::Option* words = nullptr;      // the argument of the command that may begin with the table; null: none
+    bool is_required = false;
+    bool may_be_used = false;  // the table in use may be meant
+  };
+
+  void Visit(CLI::App& command, const std::string& path);
+
+  CLI::App& app_;
+  std::map<const CLI::App*, Place> places_;
+};
+
+}  // namespace armature::cli
+
+#endif  // ARMATURE_TOOLS_ARMATURE_TABLES_TABLE_ARGUMENTS_H_
