@@ -13,7 +13,9 @@ namespace {
 
 constexpr double kTimeoutSecondsMax = 86400;
 
-constexpr char kExamples[] = R"(Examples:
+constexpr char kExamples[] = R"(On a terminal, armature without arguments is the shell of armature sql.
+
+Examples:
   armature table list
   armature --endpoint db.local:7700 --output table scan --table-name Thread
   armature status
@@ -69,6 +71,12 @@ void AddSecurityOptions(CLI::App& app, Session::Options* options) {
       ->type_name("FILE");
 }
 
+// True if a person reads the output and gives the input.
+bool HasTerminal(const std::ostream& out, const std::ostream& err) {
+  return &out == &std::cout && &err == &std::cerr && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 &&
+         isatty(STDERR_FILENO) == 1;
+}
+
 }  // namespace
 
 int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
@@ -98,6 +106,13 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
 
   // CLI11 expects the arguments in reverse order.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  if (arguments.empty()) {
+    if (!HasTerminal(out, err)) {
+      out << app.help();
+      return static_cast<int>(ExitCode::kUsageError);
+    }
+    reversed = {"sql"};
+  }
   try {
     app.parse(reversed);
   } catch (const CLI::Success& help) {
@@ -115,7 +130,8 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   RadosAccess().op_timeout = RadosAccess().monitor_timeout = absl::Seconds(options.timeout_seconds);
   const Session session(options, out, err, reads_terminal, can_ask ? &std::cin : nullptr);
   const absl::Status status = action(session);
-  if (!status.ok()) err << ErrorLine(status, session.has_connected() ? options.endpoint : "") << "\n";
+  const std::string line = ErrorLine(status, session.has_connected() ? options.endpoint : "");
+  if (!line.empty()) err << line << "\n" << ErrorDetail(status);
   return static_cast<int>(ExitCodeOf(status));
 }
 
