@@ -35,7 +35,10 @@ class Shell:
 
     def __init__(self, endpoint, home, *options):
         self.command = [PATHS.armature, f"--endpoint={endpoint}", "--timeout=5", "sql", *options]
+        if options == ("alone",):
+            self.command = [PATHS.armature]
         self.environment = {**os.environ, "HOME": home, "TERM": "xterm", "COLUMNS": "200", "LC_ALL": "C.UTF-8"}
+        self.environment["ARMATURE_ENDPOINT"] = endpoint
         self.environment.pop("ARMATURE_HISTORY", None)
 
     def __enter__(self):
@@ -132,7 +135,7 @@ class SqlShellTest(unittest.TestCase):
         shell.expect(MORE)
         shell.type("FROM Orders WHERE note = 'x\r")
         shell.expect("      '> ")
-        self.assertIn("ok", shell.run("y' AND id = 'a';"))
+        self.assertIn("(0 items)", shell.run("y' AND id = 'a';"))
         printed = shell.run("SELECT * FROM Orders; SELECT id FROM Orders;")
         self.assertEqual(printed.count("(1 item)"), 2)
         self.assertIn("open", printed)
@@ -144,8 +147,8 @@ class SqlShellTest(unittest.TestCase):
         printed = shell.run("SELEC; INSERT INTO Orders VALUE {'id': 'b'};")
         self.assertIn("ValidationException", printed)
         self.assertNotIn("ok", printed.replace("token", ""))
-        self.assertIn("There is no command", shell.run("\\nonsense"))
-        self.assertIn("ok", shell.run("SELECT * FROM Orders WHERE id = 'b';"))
+        self.assertIn("there is no command", shell.run("\\nonsense"))
+        self.assertIn("(0 items)", shell.run("SELECT * FROM Orders WHERE id = 'b';"))
         self.daemon.kill()
         self.assertIn("no answer from", shell.run("SELECT * FROM Orders;"))
         self.assertEqual(shell.leave(), 0)
@@ -164,13 +167,104 @@ class SqlShellTest(unittest.TestCase):
         self.assertIn("Explain is on", shell.run("\\explain on"))
         self.assertIn("Scan", shell.run("SELECT * FROM Orders;"))
         self.assertIn("Explain is off", shell.run("\\explain off"))
-        self.assertIn("\\d TABLE", shell.run("\\?"))
+        self.assertIn("\\d [TABLE]", shell.run("\\?"))
         for key in "bcd":
             self.put(key)
         shell.run("\\limit 2")
         self.assertIn("(2 items; there are more", shell.run("SELECT * FROM Orders;"))
         shell.run("\\limit 0")
         self.assertIn("(4 items)", shell.run("SELECT * FROM Orders;"))
+
+    def test_words_that_help_and_leave(self):
+        shell = self.shell()
+        for word in ("help", "HELP;", "\\?"):
+            self.assertIn("\\d [TABLE]", shell.run(word))
+        shell.type("SELECT *\r")
+        shell.expect(MORE)
+        shell.type("quit\r")
+        shell.expect("A statement is being typed")
+        shell.type("\x03")
+        shell.expect(PROMPT)
+        shell.await_editing(True)
+        shell.type("quit;\r")
+        self.assertEqual(shell.end(), 0)
+        shell = self.shell("alone")
+        self.assertIn("Orders", shell.run("\\d"))
+        shell.type("exit\r")
+        self.assertEqual(shell.end(), 0)
+
+    def test_errors_have_carets(self):
+        shell = self.shell()
+        printed = shell.run("SELECT * FROM Orders WHERE id = 'a' b;")
+        self.assertRegex(printed, "ValidationException[^\\r]*\r\nLINE 1: [^\\r]*\r\n {44}\\^\r\n")
+        self.assertIn("'x' is a text", shell.run("SELECT * FROM Orders WHERE id = \"x\";"))
+
+    def test_questions(self):
+        self.put("a")
+        shell = self.shell()
+        shell.type("DELETE FROM Orders;\r")
+        shell.expect("1 item of Orders will be deleted. Go on? [y/N]")
+        shell.type("n\r")
+        self.assertIn("nothing was done", shell.expect(PROMPT))
+        shell.await_editing(True)
+        shell.type("DELETE FROM Orders;\r")
+        shell.expect("[y/N]")
+        shell.type("\x04")
+        self.assertIn("nothing was done", shell.expect(PROMPT))
+        shell.await_editing(True)
+        shell.type("DROP TABLE Orders;\r")
+        shell.expect("[y/N]")
+        shell.type("y\r")
+        self.assertIn("was deleted", shell.expect(PROMPT))
+
+    def test_transactions_are_in_the_prompt(self):
+        shell = self.shell()
+        shell.type("BEGIN;\r")
+        shell.expect("armature*=> ")
+        shell.await_editing(True)
+        shell.type("INSERT INTO Orders VALUE {'id': 'a'};\r")
+        shell.expect("Statement 1 of the transaction")
+        shell.expect("armature*=> ")
+        shell.await_editing(True)
+        self.assertIn("1 statement committed", shell.run("COMMIT;"))
+        shell.type("BEGIN;\r")
+        shell.expect("armature*=> ")
+        self.assertEqual(shell.leave(), 0)
+
+    def test_editor_and_buffer(self):
+        editor = pathlib.Path(self.home, "editor.sh")
+        editor.write_text("#!/bin/sh\ncat \"$1\" >'%s/before'\n"
+                          "echo \"INSERT INTO Orders VALUE {'id': 'edited'};\" >\"$1\"\n" % self.home)
+        editor.chmod(0o755)
+        os.environ["VISUAL"] = str(editor)
+        self.addCleanup(os.environ.pop, "VISUAL")
+        shell = self.shell()
+        shell.type("SELECT *\r")
+        shell.expect(MORE)
+        self.assertIn("ok", shell.run("\\e"))
+        self.assertEqual(pathlib.Path(self.home, "before").read_text(), "SELECT *\n")
+        self.assertIn("(1 item)", shell.run("SELECT * FROM Orders WHERE id = 'edited' \\g"))
+        self.assertIn("id = 'edited'", shell.run("\\p"))
+
+    def test_watches_repeat_until_an_interrupt(self):
+        shell = self.shell()
+        shell.type("SELECT * FROM Orders \\watch 0.05\r")
+        for _ in range(3):
+            shell.expect("(every 0.05 s)")
+            shell.expect("(0 items)")
+        shell.type("\x03")
+        shell.expect(PROMPT)
+        self.assertIn("ok", shell.run("INSERT INTO Orders VALUE {'id': 'a'};"))
+        self.assertIn("needs a number", shell.run("\\watch never"))
+
+    def test_formats(self):
+        self.put("a", n={"N": "1.50"})
+        shell = self.shell()
+        shell.run("\\format jsonl")
+        self.assertIn('{"id": "a", "n": 1.5}', shell.run("SELECT * FROM Orders;"))
+        shell.run("\\format csv")
+        self.assertRegex(shell.run("SELECT * FROM Orders;"), "id,n\r\na,1.5\r\n")
+        self.assertIn("\\format is", shell.run("\\format nothing"))
 
     def test_completion(self):
         self.put("a", quantity={"N": "1"})
@@ -190,7 +284,7 @@ class SqlShellTest(unittest.TestCase):
         shell.expect(MORE)
         shell.type("nonsense\x03")
         shell.expect(PROMPT)
-        self.assertIn("ok", shell.run("SELECT * FROM Orders;"))
+        self.assertIn("(0 items)", shell.run("SELECT * FROM Orders;"))
         os.killpg(shell.process.pid, signal.SIGINT)
         shell.expect(PROMPT)
         self.assertEqual(shell.leave(), 0)
@@ -216,7 +310,7 @@ class SqlShellTest(unittest.TestCase):
         shell = self.shell()
         shell.type("\x1b[A")
         shell.expect("'first';")
-        self.assertIn("ok", shell.run(""))
+        self.assertIn("(0 items)", shell.run(""))
 
     def test_data_does_not_control_the_terminal(self):
         self.put("a", note={"S": "x\x1b]0;title\x07\x1b[2Jy"})

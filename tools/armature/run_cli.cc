@@ -18,7 +18,9 @@ namespace {
 
 constexpr double kTimeoutSecondsMax = 86400;
 
-constexpr char kExamples[] = R"(Examples:
+constexpr char kExamples[] = R"(On a terminal, armature without arguments is the shell of armature sql.
+
+Examples:
   armature table list
   armature --endpoint db.local:7700 --output table scan --table-name Thread
   armature status
@@ -98,6 +100,50 @@ bool TakesItemFormats(const CLI::App& app) {
   return table != nullptr && table->count() > 0;
 }
 
+// True if a person reads the output and gives the input.
+bool HasTerminal(const std::ostream& out, const std::ostream& err) {
+  return &out == &std::cout && &err == &std::cerr && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 &&
+         isatty(STDERR_FILENO) == 1;
+}
+
+// The commands, in the order of the help.
+void AddCommands(CLI::App& app, Action* action) {
+  for (const auto add :
+       {AddTableCommands,       AddItemCommands,   AddGroupCommands,      AddSqlCommand,     AddStreamCommands,
+        AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand,     AddIndexCommands,  AddStatusCommands,
+        AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,    AddOverviewCommand,
+        AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands, AddInspectCommands,
+        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand}) {
+    add(app, action);
+  }
+  for (CLI::App* group : app.get_subcommands({})) {
+    group->fallthrough();
+    for (CLI::App* command : group->get_subcommands({})) command->fallthrough();
+  }
+}
+
+// The arguments in the order that CLI11 expects, which is the reverse one. Without arguments, a terminal gets the
+// shell.
+std::vector<std::string> Reversed(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return {"sql"};
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  if (arguments.front() == kCompleteWords) {
+    const std::vector<std::string> connection = ConnectionOptions(JoinBashWords(arguments).words);
+    reversed.insert(reversed.end(), connection.rbegin(), connection.rend());
+  }
+  return reversed;
+}
+
+// Runs the parsed command. `format`: as given.
+absl::Status Run(const CLI::App& app, const TableArguments& tables, const std::string& format, const Action& action,
+                 const Session& session) {
+  ARM_RETURN_IF_ERROR(tables.Fill(session));
+  if ((format == "csv" || format == "yaml") && !TakesItemFormats(app)) {
+    return UsageError(Cat("--output ", format, " is for get, update, and the short forms of query and scan"));
+  }
+  return action(session);
+}
+
 }  // namespace
 
 int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
@@ -113,30 +159,15 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   app.require_subcommand(1);
   app.footer(kExamples);
   app.set_version_flag("--version", Cat("armature ", kVersion));
-  // The order of the commands in the help.
-  for (const auto add :
-       {AddTableCommands,       AddItemCommands,   AddGroupCommands,      AddSqlCommand,     AddStreamCommands,
-        AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand,     AddIndexCommands,  AddStatusCommands,
-        AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,    AddOverviewCommand,
-        AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands, AddInspectCommands,
-        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand}) {
-    add(app, &action);
-  }
-  for (CLI::App* group : app.get_subcommands({})) {
-    group->fallthrough();
-    for (CLI::App* command : group->get_subcommands({})) command->fallthrough();
-  }
-
+  AddCommands(app, &action);
   const TableArguments tables(app);
 
-  // CLI11 expects the arguments in reverse order.
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  if (!arguments.empty() && arguments.front() == kCompleteWords) {
-    const std::vector<std::string> connection = ConnectionOptions(JoinBashWords(arguments).words);
-    reversed.insert(reversed.end(), connection.rbegin(), connection.rend());
+  if (arguments.empty() && !HasTerminal(out, err)) {
+    out << app.help();
+    return static_cast<int>(ExitCode::kUsageError);
   }
   try {
-    app.parse(reversed);
+    app.parse(Reversed(arguments));
   } catch (const CLI::Success& help) {
     return app.exit(help, out, err);
   } catch (const CLI::ParseError& error) {
@@ -148,10 +179,6 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
     err << ErrorLine(used, "") << "\n";
     return static_cast<int>(ExitCodeOf(used));
   }
-  if ((format == "csv" || format == "yaml") && !TakesItemFormats(app)) {
-    err << "armature: --output " << format << " is for get, update, and the short forms of query and scan\n";
-    return static_cast<int>(ExitCode::kUsageError);
-  }
   const bool reads_terminal = &err == &std::cerr && isatty(STDERR_FILENO) == 1;
   const bool writes_terminal = &out == &std::cout && isatty(STDOUT_FILENO) == 1;
   const bool as_table = format.empty() ? writes_terminal : format == "table";
@@ -161,10 +188,10 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   const bool can_ask = reads_terminal && isatty(STDIN_FILENO) == 1;
   RadosAccess().op_timeout = RadosAccess().monitor_timeout = absl::Seconds(options.timeout_seconds);
   const Session session(options, out, err, reads_terminal, can_ask ? &std::cin : nullptr);
-  absl::Status status = tables.Fill(session);
-  if (status.ok()) status = action(session);
-  if (!status.ok()) {
-    err << ErrorLine(status, session.has_connected() ? options.endpoint : "") << "\n";
+  const absl::Status status = Run(app, tables, format, action, session);
+  const std::string line = ErrorLine(status, session.has_connected() ? options.endpoint : "");
+  if (!line.empty()) {
+    err << line << "\n" << ErrorDetail(status);
     for (const std::string& hint : HintsFor(session, app, status)) err << "hint: " << hint << "\n";
   }
   return static_cast<int>(ExitCodeOf(status));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <utility>
@@ -27,6 +28,17 @@ namespace {
 
 // Payload of errors of the tool itself. Its content is the exit code, as text.
 constexpr std::string_view kExitCodeUrl = "armature/cli/exit-code";
+
+// Payloads with the place of an error, and the lines behind it.
+constexpr std::string_view kSourceUrl = "armature/cli/source";
+constexpr std::string_view kDetailUrl = "armature/cli/detail";
+// Payload of errors that were printed.
+constexpr std::string_view kReportedUrl = "armature/cli/reported";
+
+std::string PayloadOf(const absl::Status& status, std::string_view url) {
+  const auto payload = status.GetPayload(Av(url));
+  return payload.has_value() ? std::string(*payload) : std::string();
+}
 
 // Enough attempts for a moment of overload, few enough to report soon that the daemon is down.
 constexpr int kAttemptsMax = 3;
@@ -117,6 +129,9 @@ absl::Status Session::Confirm(std::string_view what) const {
   if (answers_ == nullptr) return UsageError(Cat(what, ": say --yes if this is meant; there is no terminal to ask at"));
   progress_ << what << ". Go on? [y/N] " << std::flush;
   std::string answer;
+  // Ctrl-D at an earlier question.
+  answers_->clear();
+  std::clearerr(stdin);
   std::getline(*answers_, answer);
   return answer == "y" || answer == "yes" ? absl::OkStatus() : UsageError("nothing was done");
 }
@@ -155,6 +170,20 @@ absl::Status MissingItemError(std::string_view message) {
   return ErrorWithExitCode(absl::StatusCode::kNotFound, message, ExitCode::kDifferences);
 }
 
+absl::Status WithSource(absl::Status status, std::string_view source, std::string_view detail) {
+  if (status.ok()) return status;
+  if (PayloadOf(status, kSourceUrl).empty()) status.SetPayload(Av(kSourceUrl), absl::Cord(Av(source)));
+  if (PayloadOf(status, kDetailUrl).empty()) status.SetPayload(Av(kDetailUrl), absl::Cord(Av(detail)));
+  return status;
+}
+
+absl::Status Reported(absl::Status status) {
+  if (!status.ok()) status.SetPayload(Av(kReportedUrl), absl::Cord());
+  return status;
+}
+
+std::string ErrorDetail(const absl::Status& status) { return PayloadOf(status, kDetailUrl); }
+
 ExitCode ExitCodeOf(const absl::Status& status) {
   if (status.ok()) return ExitCode::kOk;
   int code = 0;
@@ -167,23 +196,28 @@ ExitCode ExitCodeOf(const absl::Status& status) {
 }
 
 std::string ErrorLine(const absl::Status& status, std::string_view endpoint) {
+  if (status.GetPayload(Av(kReportedUrl)).has_value()) return "";
   std::string message(Sv(status.message()));
   std::replace(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(PlaceAtEnd(message)), '\n', ' ');
+  const std::string source = PayloadOf(status, kSourceUrl);
+  const std::string place = source.empty() ? "" : Cat(source, ": ");
   switch (ExitCodeOf(status)) {
     case ExitCode::kOk:
       return "";
     case ExitCode::kUsageError:
     case ExitCode::kInputError:
     case ExitCode::kDifferences:
-      return Cat("armature: ", message);
+      return Cat("armature: ", place, message);
     case ExitCode::kUnreachable:
-      if (endpoint.empty() || status.GetPayload(Av(kExitCodeUrl)).has_value()) return Cat("armature: ", message);
-      return Cat("armature: no answer from ", endpoint, ": ", message);
+      if (endpoint.empty() || status.GetPayload(Av(kExitCodeUrl)).has_value()) {
+        return Cat("armature: ", place, message);
+      }
+      return Cat("armature: ", place, "no answer from ", endpoint, ": ", message);
     case ExitCode::kApiError:
       break;
   }
   const std::string name = client::ErrorName(status);
-  return Cat(name.empty() ? Sv(absl::StatusCodeToString(status.code())) : std::string_view(name), ": ", message);
+  return Cat(place, name.empty() ? Sv(absl::StatusCodeToString(status.code())) : std::string_view(name), ": ", message);
 }
 
 }  // namespace armature::cli

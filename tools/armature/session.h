@@ -129,6 +129,16 @@ absl::Status AsInputError(const absl::Status& status);
 
 ExitCode ExitCodeOf(const absl::Status& status);
 
+// `status` with a place "FILE:LINE" in front of its error line, and lines that follow it. A place and lines that it has
+// already stay. Both may be empty.
+absl::Status WithSource(absl::Status status, std::string_view source, std::string_view detail);
+
+// `status`, marked as printed already: its error line is empty.
+absl::Status Reported(absl::Status status);
+
+// The lines that follow the error line, each with a line break. May be empty.
+std::string ErrorDetail(const absl::Status& status);
+
 // The error message on one line, such as "ValidationException: <message>", without a line break at its end. A message
 // that ends with a place in a text (PlaceIn) keeps these two lines. `endpoint`: the daemon that was asked; empty: none
 // was.

@@ -5,14 +5,19 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+
+#include "absl/time/clock.h"
 
 namespace armature::cli {
 namespace {
 
+constexpr int64_t kWaitMsMax = 60'000;
 constexpr int kEndedByInterrupt = 130;  // as shells report it
 
 std::atomic<int> write_end = -1;
@@ -65,6 +70,16 @@ bool Interrupt::Take() {
   while (read(read_end_, &byte, 1) > 0) {
   }
   return is_noted.exchange(false);
+}
+
+void Interrupt::Wait(absl::Duration time) const {
+  const absl::Time end = absl::Now() + time;
+  while (!is_pending()) {
+    const int64_t left = absl::ToInt64Milliseconds(end - absl::Now());
+    if (left <= 0) return;
+    pollfd file = {read_end_, POLLIN, 0};
+    poll(&file, 1, static_cast<int>(std::min<int64_t>(left, kWaitMsMax)));
+  }
 }
 
 }  // namespace armature::cli

@@ -3,6 +3,8 @@
 
 // Ctrl-C in an interactive program.
 
+#include "absl/time/time.h"
+
 namespace armature::cli {
 
 // While it lives, SIGINT is noted instead of ending the process, and `notice` is printed at once on the standard error.
@@ -21,6 +23,8 @@ class Interrupt {
   bool is_pending() const;
   // True if there was a SIGINT that Take has not taken. Forgets it.
   bool Take();
+  // Returns after this time, or at once while a SIGINT is pending.
+  void Wait(absl::Duration time) const;
   // Quiet: no notice is printed, since the caller is about to take the SIGINT.
   void set_is_quiet(bool is_quiet);
   // Readable while a SIGINT is pending.

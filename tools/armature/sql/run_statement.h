@@ -3,27 +3,29 @@
 
 // Execution of one PartiQL statement, with all its pages.
 
-#include <cstdint>
 #include <functional>
-#include <string>
+#include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "armature/api/v1/statements.pb.h"
-#include "armature/client/client.h"
-#include "tools/armature/json_text.h"
+#include "armature/api/v1/types.pb.h"
+#include "tools/armature/sql/sql_context.h"
 
 namespace armature::cli {
 
-struct StatementResult {
-  Json items = Json::array();
-  std::string plan;       // of a request with explain_only
-  bool has_more = false;  // `limit` was reached, or the statement was interrupted
-};
+// Reads pages until there are as many items as the limit of the settings, or until the user interrupts. Errors: those
+// of CheckQuotedTexts and ExecuteStatement.
+absl::StatusOr<SqlResult> RunPartiql(const SqlContext& context, std::string_view statement);
 
-// Reads pages until there are `limit` items (0: all), or `is_interrupted`, which is asked between pages and may be
-// null. Errors: those of ExecuteStatement.
-absl::StatusOr<StatementResult> RunStatement(const client::Client& client, api::v1::ExecuteStatementRequest request,
-                                             int64_t limit, const std::function<bool()>& is_interrupted = nullptr);
+// Takes one item, and returns true for the next one.
+using ItemSink = std::function<absl::StatusOr<bool>(api::v1::Item item)>;
+
+// Hands all items of a SELECT to `sink`, page by page. `page_limit`: items that the daemon reads for one page; 0: as
+// many as it wants. Errors: those of RunPartiql and of `sink`; CANCELLED if the user interrupts.
+absl::Status ForEachItem(const SqlContext& context, std::string_view statement, int page_limit, const ItemSink& sink);
+
+// The error of a statement that the user interrupted. `done`: how far it came.
+absl::Status InterruptedError(std::string_view done);
 
 }  // namespace armature::cli
 
