@@ -26,26 +26,26 @@ constexpr char kDefaultProfile[] = "default";
 
 enum class Form { kText, kPath, kFlag, kNumber };
 
-struct Key {
+struct ProfileKey {
   std::string_view name;
   const char* option;
   Form form;
   bool is_of_daemon;  // describes the daemon and how to reach it
 };
 
-constexpr std::array<Key, 9> kKeys = {{{"endpoint", "--endpoint", Form::kText, true},
-                                       {"tls", "--tls", Form::kFlag, true},
-                                       {"tls_ca", "--tls-ca", Form::kPath, true},
-                                       {"tls_cert", "--tls-cert", Form::kPath, true},
-                                       {"tls_key", "--tls-key", Form::kPath, true},
-                                       {"access_key", "--access-key", Form::kText, true},
-                                       {"secret_file", "--secret-file", Form::kPath, true},
-                                       {"output", "--output", Form::kText, false},
-                                       {"timeout", "--timeout", Form::kNumber, false}}};
+constexpr std::array<ProfileKey, 9> kKeys = {{{"endpoint", "--endpoint", Form::kText, true},
+                                              {"tls", "--tls", Form::kFlag, true},
+                                              {"tls_ca", "--tls-ca", Form::kPath, true},
+                                              {"tls_cert", "--tls-cert", Form::kPath, true},
+                                              {"tls_key", "--tls-key", Form::kPath, true},
+                                              {"access_key", "--access-key", Form::kText, true},
+                                              {"secret_file", "--secret-file", Form::kPath, true},
+                                              {"output", "--output", Form::kText, false},
+                                              {"timeout", "--timeout", Form::kNumber, false}}};
 
 std::vector<std::string> KeyNames() {
   std::vector<std::string> names;
-  for (const Key& key : kKeys) names.emplace_back(key.name);
+  for (const ProfileKey& key : kKeys) names.emplace_back(key.name);
   return names;
 }
 
@@ -76,7 +76,7 @@ std::string PathIn(const std::string& file, const std::string& value) {
   return (fs::path(file).parent_path() / value).string();
 }
 
-absl::StatusOr<std::string> ValueOf(const Key& key, const toml::node& node, const std::string& path) {
+absl::StatusOr<std::string> ValueOf(const ProfileKey& key, const toml::node& node, const std::string& path) {
   const std::string place = PlaceOf(path, node.source());
   if (key.form == Form::kFlag) {
     const std::optional<bool> flag = node.value_exact<bool>();
@@ -99,7 +99,8 @@ absl::StatusOr<Profile> ProfileOf(const std::string& name, const toml::table& ta
   Profile profile{.name = name, .entries = {}};
   for (const auto& [key_node, node] : table) {
     const std::string key_name(key_node.str());
-    const auto key = std::find_if(kKeys.begin(), kKeys.end(), [&](const Key& each) { return each.name == key_name; });
+    const auto key =
+        std::find_if(kKeys.begin(), kKeys.end(), [&](const ProfileKey& each) { return each.name == key_name; });
     if (key == kKeys.end()) return UnknownKey(PlaceOf(path, key_node.source()), key_name);
     ARM_ASSIGN_OR_RETURN(std::string value, ValueOf(*key, node, path));
     profile.entries.push_back({key->option, std::move(value), PlaceOf(path, node.source())});
@@ -115,7 +116,7 @@ const ProfileEntry* EntryOf(const Profile& profile, std::string_view option) {
 
 bool IsOfDaemon(const std::string& option) {
   return std::any_of(kKeys.begin(), kKeys.end(),
-                     [&](const Key& key) { return key.option == option && key.is_of_daemon; });
+                     [&](const ProfileKey& key) { return key.option == option && key.is_of_daemon; });
 }
 
 // True if the command line or the environment has given the option.
