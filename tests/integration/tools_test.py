@@ -10,6 +10,8 @@ import json
 import os
 import pathlib
 import pty
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -283,6 +285,10 @@ class CommandLineTest(ToolsTest):
 
 
 class SamplesTest(ToolsTest):
+    def setUp(self):
+        # As tools/run starts it: a query right after a write finds the item.
+        self.daemon = self.enter(Daemon(PATHS.armatured, "--index_reads=settled"))
+
     def test_samples_load_twice(self):
         for _ in range(2):
             done = run("bash", str(ROOT / "tools/demo/load.sh"), self.daemon.grpc, PATHS.armature)
@@ -290,6 +296,30 @@ class SamplesTest(ToolsTest):
         names = self.cli("table", "list")["TableNames"]
         self.assertEqual(names, ["Business", "CustomerOrders", "GameScores", "Thread", "orders-table"])
         self.assertEqual(self.cli("scan", "--table-name", "Thread")["Count"], 11)
+
+    def run_shown(self, text):
+        """Runs commands of `arm` as a page shows them, each of which must succeed. Their output."""
+        files = self.enter(tempfile.TemporaryDirectory(prefix="armature_shown_"))
+        arm = f"arm() {{ {shlex.quote(PATHS.armature)} --endpoint {self.daemon.grpc} \"$@\"; }}\n"
+        done = run("bash", "-e", "-c", arm + text.replace("/tmp/", f"{files}/"), cwd=ROOT)
+        self.assertEqual(done.returncode, 0, f"{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def test_the_commands_to_try_run(self):
+        shown = run("bash", str(ROOT / "tools/demo/load.sh"), self.daemon.grpc, PATHS.armature).stdout
+        commands = shown.split("Commands to try:")[1].replace("  arm\n", "")
+        output = self.run_shown("\n".join(line for line in commands.splitlines() if "alias" not in line))
+        for expected in ("OrdersByStatusDateAmount", "Meteor Blasters", "LastPostDateTime", "Washington", '"C1"'):
+            self.assertIn(expected, output)
+
+    def test_the_first_minutes_of_the_readme_run(self):
+        run("bash", str(ROOT / "tools/demo/load.sh"), self.daemon.grpc, PATHS.armature)
+        page = (ROOT / "README.md").read_text().split("## Five minutes")[1].split("## With existing SDKs")[0]
+        blocks = re.findall(r"^```sh\n(.*?)^```", page, re.M | re.S)
+        commands = "".join(blocks).splitlines(keepends=True)
+        output = self.run_shown("".join(line for line in commands if not line.startswith(("PATH=", "alias "))))
+        for expected in ("order-9001", "fee added", "Meteor Blasters", "SUM(amount)", "orders-copy"):
+            self.assertIn(expected, output)
 
 
 def text_field(number, text):
