@@ -23,6 +23,7 @@
 #include "daemon/http/transport.h"
 #include "daemon/item_files/json_item_files.h"
 #include "daemon/json_front/json_front.h"
+#include "daemon/metrics/activity_log.h"
 #include "daemon/metrics/metrics_front.h"
 #include "daemon/net/coarse_clock.h"
 #include "daemon/net/connection_ledger.h"
@@ -152,6 +153,7 @@ struct Server::Impl {
   std::unique_ptr<HintFront> no_json;     // in place of `json`
   std::unique_ptr<ConsoleFront> console;  // before `json`; null: off
   std::unique_ptr<HttpServer> fronts;     // both
+  std::unique_ptr<ActivityLog> activity;  // for `console`
   std::string address;
   std::string http_address;
   std::unique_ptr<MetricsFront> metrics_front;
@@ -299,9 +301,13 @@ absl::Status Server::Impl::StartServing(const Config& config) {
   LOG(INFO) << "server: serving grpc=" << address << " http=" << http_address << " tls=" << has_tls
             << " credentials=" << (authenticator != nullptr) << " console=" << (console != nullptr);
   if (console != nullptr) {
-    console->SetMetrics([sources = SourcesOfMetrics(), start = absl::Now()] {
-      return MetricsText(sources, start, TableMetrics::kOfTrouble);
-    });
+    activity = std::make_unique<ActivityLog>(requests.get(),
+                                             [sources = SourcesOfMetrics()] { return ReadActivityLevels(sources); });
+    activity->Start();
+    console->SetSources(
+        {.metrics = [sources = SourcesOfMetrics(),
+                     start = absl::Now()] { return MetricsText(sources, start, TableMetrics::kOfTrouble); },
+         .history = [this] { return activity->Json(); }});
   }
   return absl::OkStatus();
 }
@@ -524,6 +530,7 @@ void Server::Stop(absl::Duration grace) {
   }
   if (impl_->json != nullptr) impl_->json->Stop();
   if (impl_->console != nullptr) impl_->console->Stop();
+  if (impl_->activity != nullptr) impl_->activity->Stop();
   if (impl_->long_requests != nullptr) impl_->long_requests->Stop();
   // Stops after the other front ends, so that /readyz answers until they have drained.
   if (impl_->metrics != nullptr) impl_->metrics->Stop(absl::ZeroDuration());

@@ -93,13 +93,13 @@ ConsoleFront::ConsoleFront(HttpHandler* api, ConsoleOptions options)
 
 ConsoleFront::~ConsoleFront() = default;
 
-void ConsoleFront::SetMetrics(std::function<std::string()> metrics) {
+void ConsoleFront::SetSources(ConsoleSources sources) {
   const absl::MutexLock lock(&mutex_);
-  metrics_ = std::move(metrics);
+  sources_ = std::move(sources);
 }
 
 void ConsoleFront::Stop() {
-  SetMetrics(nullptr);
+  SetSources({});
   collector_.Stop();
 }
 
@@ -143,7 +143,8 @@ void ConsoleFront::Console(HttpRequest request, std::string_view path, Done done
   if (!path.starts_with(kFolder)) return std::move(done)(Redirect());
   path.remove_prefix(kFolder.size());
   if (path == "daemon.json") return std::move(done)(Settings());
-  if (path == "metrics") return Metrics(request, std::move(done));
+  if (path == "metrics") return Collect(request, &ConsoleSources::metrics, std::move(done));
+  if (path == "history") return Collect(request, &ConsoleSources::history, std::move(done));
   const ConsoleFile* const file = FindConsoleFile(path.empty() ? "index.html" : path);
   std::move(done)(file == nullptr ? Text(404, "not found") : FileAnswer(request, *file));
 }
@@ -157,7 +158,8 @@ HttpResponse ConsoleFront::Settings() const {
   return response;
 }
 
-void ConsoleFront::Metrics(const HttpRequest& request, Done done) {
+void ConsoleFront::Collect(const HttpRequest& request, std::function<std::string()> ConsoleSources::*source,
+                           Done done) {
   if (options_.authenticate != nullptr) {
     absl::Duration hold;
     const absl::StatusOr<std::shared_ptr<const Access>> access = options_.authenticate(request, &hold);
@@ -170,16 +172,16 @@ void ConsoleFront::Metrics(const HttpRequest& request, Done done) {
       return Hold(hold, std::move(response), std::move(done));
     }
   }
-  std::function<std::string()> metrics;
+  std::function<std::string()> collect;
   {
     const absl::MutexLock lock(&mutex_);
-    metrics = metrics_;
+    collect = sources_.*source;
   }
-  if (metrics == nullptr) return std::move(done)(Text(503, "not yet"));
+  if (collect == nullptr) return std::move(done)(Text(503, "not yet"));
   // Shared with the task: a refused task is left untouched, but its captures cannot be accessed.
   const auto waiting = std::make_shared<Done>(std::move(done));
-  Task task = [waiting, metrics = std::move(metrics)] {
-    HttpResponse response = Answer(200, "text/plain; version=0.0.4; charset=utf-8", metrics());
+  Task task = [waiting, collect = std::move(collect)] {
+    HttpResponse response = Answer(200, "text/plain; charset=utf-8", collect());
     response.headers.emplace_back("Cache-Control", "no-store");
     std::move (*waiting)(std::move(response));
   };

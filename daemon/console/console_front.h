@@ -19,6 +19,12 @@
 
 namespace armature::daemon {
 
+// Texts for the pages beside the answers of operations. The functions are called on a thread of their own.
+struct ConsoleSources {
+  std::function<std::string()> metrics = nullptr;  // the text of /metrics
+  std::function<std::string()> history = nullptr;  // ActivityLog::Json
+};
+
 struct ConsoleOptions {
   // The operations that change something are refused to the daemon's own pages. Other clients have their rights by
   // policy, whatever this says.
@@ -34,6 +40,7 @@ struct ConsoleOptions {
 //   GET /console/              the pages (console_files)
 //   GET /console/daemon.json   whether an access key is needed, and whether the console is read-only
 //   GET /console/metrics       the metrics; with credentials only for keys with `admin`, by a signature
+//   GET /console/history       the load of the last hour, for the same keys
 //
 // Answers have a Content-Security-Policy that admits files of this daemon only, and no page may frame them. Pages of
 // other sites are refused as `sites` says, but may link to the console.
@@ -45,9 +52,8 @@ class ConsoleFront final : public HttpHandler {
   // Drops refusals that are held back.
   ~ConsoleFront() override;
 
-  // `metrics`: returns the text of /metrics; called on a thread of its own, until Stop. Before, /console/metrics is
-  // answered 503.
-  void SetMetrics(std::function<std::string()> metrics);
+  // The sources are used until Stop. Before, /console/metrics and /console/history are answered 503.
+  void SetSources(ConsoleSources sources);
 
   void Handle(HttpRequest request, Done done) override;
   HttpResponse Refuse(unsigned status) override { return api_->Refuse(status); }
@@ -60,13 +66,14 @@ class ConsoleFront final : public HttpHandler {
   bool IsForbiddenWrite(const HttpRequest& request) const;
   void Console(HttpRequest request, std::string_view path, Done done);
   HttpResponse Settings() const;
-  void Metrics(const HttpRequest& request, Done done);
+  // `source`: the one of the sources that the client wants.
+  void Collect(const HttpRequest& request, std::function<std::string()> ConsoleSources::*source, Done done);
   void Hold(absl::Duration time, HttpResponse response, Done done);
 
   HttpHandler* const api_;
   const ConsoleOptions options_;
   absl::Mutex mutex_;
-  std::function<std::string()> metrics_ ABSL_GUARDED_BY(mutex_);
+  ConsoleSources sources_ ABSL_GUARDED_BY(mutex_);
   std::atomic<size_t> held_back_ = 0;
   ThreadPool collector_;
   TimerQueue timers_;

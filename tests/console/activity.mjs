@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import readline from 'node:readline';
-import { call, createTable, open, withBrowser } from './browser.mjs';
+import { button, call, createTable, open, withBrowser } from './browser.mjs';
 
 const answers = readline.createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const ask = async (what) => {
@@ -33,6 +33,22 @@ async function plotsMove(page) {
   await page.waitForRequest('**/console/metrics');
 }
 
+// The daemon's own record comes first: load from the time when nobody looked.
+async function showsThePast(page) {
+  const sample = (minutes) => ({
+    time: Date.now() / 1000 - minutes * 60, requests: { Scan: 7 }, latencies: { Scan: { p50: 0.001, p99: 0.02 } }, all: 7,
+    errors: 0, lag: 0, backlog: 0, disk: 100, diskUsed: 50, files: 1, memory: 2, cache: 3, processor: 0.5,
+  });
+  await page.route('**/console/history', (route) => route.fulfill({ json: [50, 49, 20, 19].map(sample) }));
+  await open(page, '#/activity');
+  await page.getByText('Nothing needs attention.').waitFor();
+  const byOperation = page.getByRole('figure').filter({ hasText: 'Requests by operation' });
+  assert.equal(await byOperation.getByText('Scan').count(), 0);
+  await button(page, '1 hour').click();
+  await byOperation.getByText('Scan').waitFor();
+  assert.equal(await page.getByLabel('Operation').inputValue(), 'Scan');
+}
+
 async function outlivesTheDaemon(page) {
   page.expected = /Failed to load resource|net::ERR/;
   await ask('end');
@@ -46,6 +62,9 @@ async function outlivesTheDaemon(page) {
 
 await createTable('moving', [['id', 'S']]);
 await withBrowser(async (newPage) => {
+  const past = await newPage();
+  await showsThePast(past);
+  await past.close();
   const page = await newPage();
   await page.clock.install();
   await page.clock.resume();

@@ -106,6 +106,18 @@ class Serving(unittest.TestCase):
         self.assertNotIn(b"quiet", body)
         self.assertIn("quiet", daemon.get_text("/metrics")[1])
 
+    def test_history(self):
+        daemon = self.daemon()
+        daemon.create_table("quiet")
+        samples = []
+        while not samples:  # the first one comes after a second
+            status, _, body = get(daemon.http, "/console/history")
+            self.assertEqual(status, 200)
+            samples = json.loads(body)
+        self.assertGreater(samples[0]["memory"], 1 << 20)
+        self.assertGreater(samples[0]["disk"], samples[0]["diskUsed"])
+        self.assertEqual(set(samples[0]["requests"]), set(samples[0]["latencies"]))
+
     def test_off(self):
         daemon = self.daemon("--console=off")
         self.assertEqual(get(daemon.http, "/console/")[0], 404)

@@ -58,9 +58,14 @@ export async function call(operation, members, options = {}) {
   return parseAnswer(await answer.text());
 }
 
-// The text of the daemon's metrics. Throws ApiError.
-export async function fetchMetrics(options = {}) {
-  const answer = await send('GET', '/console/metrics', {}, '', options);
+async function fetchText(path, options) {
+  const answer = await send('GET', path, {}, '', options);
   if (!answer.ok) throw await refusal(answer);
   return answer.text();
 }
+
+// The text of the daemon's metrics. Throws ApiError.
+export const fetchMetrics = (options = {}) => fetchText('/console/metrics', options);
+
+// The daemon's load of the last hour, as a list of samples (metrics.mjs). Throws ApiError.
+export const fetchHistory = async (options = {}) => JSON.parse(await fetchText('/console/history', options));

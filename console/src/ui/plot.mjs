@@ -6,7 +6,6 @@ import { theme } from './theme.mjs';
 
 const HEIGHT = 150;
 const AXIS_WIDTH = 64;
-const SHOWN_S = 180;  // at least
 const COLOURS = ['--plot-1', '--plot-2', '--plot-3', '--plot-4', '--plot-5'];
 const colourOf = ({ isBad }, index) => (isBad ? '--bad' : COLOURS[index % COLOURS.length]);
 
@@ -32,14 +31,14 @@ const BINARY_STEPS = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 const clock = (time) => new Date(time * 1000).toTimeString().slice(0, 8);
 
-function optionsOf(width, series, { unit, isBinary }, colour) {
+function optionsOf(width, series, { unit, isBinary, span }, colour) {
   const font = `11px ${getComputedStyle(document.body).fontFamily}`;
   const grid = { stroke: colour('--line'), width: 1 };
   const axis = { stroke: colour('--text-3'), grid, ticks: { show: false }, font };
   return {
     width, height: HEIGHT, legend: { show: false }, cursor: { y: false, points: { size: 6 } }, padding: [8, 30, 0, 0],
     scales: {
-      x: { range: ({ data: [all] }) => [Math.min(all[0], all.at(-1) - SHOWN_S), all.at(-1)] },
+      x: { range: ({ data: [all] }) => [(all.at(-1) ?? 0) - span, all.at(-1) ?? 0] },
       y: { range: (_, min, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [
@@ -55,9 +54,9 @@ function optionsOf(width, series, { unit, isBinary }, colour) {
   };
 }
 
-// `times`: seconds since 1970. `series`: {label, values, isBad}. `unit`: function that prints a value; `isBinary`: of
-// bytes. `extra`: beside the title.
-export function Plot({ title, extra, times, series, unit, isBinary = false }) {
+// `times`: seconds since 1970; the axis has `span` seconds up to the last one. `series`: {label, values, isBad}. `unit`:
+// function that prints a value; `isBinary`: of bytes. `extra`: beside the title.
+export function Plot({ title, extra, times, span, series, unit, isBinary = false }) {
   const element = useRef(null);
   const plot = useRef(null);
   const [at, setAt] = useState(null);  // index under the pointer
@@ -70,7 +69,7 @@ export function Plot({ title, extra, times, series, unit, isBinary = false }) {
       if (isGone) return;
       const style = getComputedStyle(document.documentElement);
       const colour = (name) => style.getPropertyValue(name).trim();
-      const options = optionsOf(element.current.clientWidth, series, { unit, isBinary }, colour);
+      const options = optionsOf(element.current.clientWidth, series, { unit, isBinary, span }, colour);
       options.hooks = { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] };
       plot.current = new UPlot(options, [times, ...series.map((each) => each.values)], element.current);
       observer = new ResizeObserver(() => plot.current.setSize({ width: element.current.clientWidth, height: HEIGHT }));
@@ -82,7 +81,7 @@ export function Plot({ title, extra, times, series, unit, isBinary = false }) {
       plot.current?.destroy();
       plot.current = null;
     };
-  }, [labels, chosen]);
+  }, [labels, chosen, span]);
   useEffect(() => plot.current?.setData([times, ...series.map((each) => each.values)]), [times]);
   const index = at !== null && at < times.length ? at : times.length - 1;
   const legend = series.map((each, i) => html`<span key=${each.label} class="legend-entry">

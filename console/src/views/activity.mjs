@@ -5,10 +5,11 @@ import * as format from '../lib/format.mjs';
 import { activity, look } from '../lib/sampler.mjs';
 import { session } from '../lib/session.mjs';
 import { useStore } from '../lib/store.mjs';
-import { ErrorNotice, Loading, Notice, Select } from '../ui/controls.mjs';
+import { Choice, ErrorNotice, Loading, Notice, Select } from '../ui/controls.mjs';
 import { Plot } from '../ui/plot.mjs';
 
 const OPERATIONS_SHOWN = 5;
+const SPANS = [[300, '5 min'], [900, '15 min'], [3600, '1 hour']];
 
 const last = (samples) => samples.filter((each) => !each.isGap).at(-1);
 const times = (samples) => samples.map((each) => each.time);
@@ -40,53 +41,58 @@ function Numbers({ sample }) {
     key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-function Latency({ samples, operations, chosen, onChoose }) {
+function Latency({ samples, span, operations, chosen, onChoose }) {
   const name = chosen ?? operations[0];
   const read = (part) => ({ latencies }) => latencies[name]?.[part];
   const choice = operations.length > 0 && html`<${Select} aria-label="Operation" value=${name}
     options=${operations} onChange=${onChoose} />`;
-  return html`<${Plot} title="Latency" extra=${choice} times=${times(samples)} unit=${format.seconds} series=${[
+  return html`<${Plot} title="Latency" extra=${choice} times=${times(samples)} span=${span}
+    unit=${format.seconds} series=${[
     { label: 'p50', values: values(samples, read('p50')) },
     { label: 'p99', values: values(samples, read('p99')) }]} />`;
 }
 
-function Plots({ samples }) {
+function Plots({ samples, span }) {
   const [chosen, setChosen] = useState(null);
   const operations = operationsOf(samples);
   const rate = (number) => `${format.short(number)} / s`;
   return html`<div class="plots">
-    <${Plot} title="Requests" times=${times(samples)} unit=${rate} series=${[
+    <${Plot} title="Requests" times=${times(samples)} span=${span} unit=${rate} series=${[
       { label: 'all', values: values(samples, (each) => each.all) },
       { label: 'errors', values: values(samples, (each) => each.errors), isBad: true }]} />
-    <${Latency} samples=${samples} operations=${operations} chosen=${chosen} onChoose=${setChosen} />
-    <${Plot} title="Requests by operation" times=${times(samples)} unit=${rate}
+    <${Latency} samples=${samples} span=${span} operations=${operations} chosen=${chosen} onChoose=${setChosen} />
+    <${Plot} title="Requests by operation" times=${times(samples)} span=${span} unit=${rate}
       series=${operations.slice(0, OPERATIONS_SHOWN)
       .map((name) => ({ label: name, values: values(samples, ({ requests }) => requests[name] ?? 0) }))} />
-    <${Plot} title="Lag of global indexes" times=${times(samples)} unit=${format.seconds} series=${[
+    <${Plot} title="Lag of global indexes" times=${times(samples)} span=${span} unit=${format.seconds} series=${[
       { label: 'oldest change', values: values(samples, (each) => each.lag) }]} />
-    <${Plot} title="Disk" times=${times(samples)} unit=${format.bytes} isBinary series=${[
+    <${Plot} title="Disk" times=${times(samples)} span=${span} unit=${format.bytes} isBinary series=${[
       { label: 'used', values: values(samples, (each) => each.diskUsed) },
       { label: 'table files', values: values(samples, (each) => each.files) }]} />
-    <${Plot} title="Memory" times=${times(samples)} unit=${format.bytes} isBinary series=${[
+    <${Plot} title="Memory" times=${times(samples)} span=${span} unit=${format.bytes} isBinary series=${[
       { label: 'process', values: values(samples, (each) => each.memory) },
       { label: 'block cache', values: values(samples, (each) => each.cache) }]} />
   </div>`;
 }
 
 export function Activity() {
-  const { samples, attention: found, error, hasBegun } = useStore(activity);
+  const { samples, attention: found, error } = useStore(activity);
+  const [span, setSpan] = useState(900);
   const { isDown } = useStore(session);
   useEffect(look, []);
   const sample = last(samples);
+  const now = Date.now() / 1000;
+  const shown = samples.filter(({ time }) => time > now - span);
   const isDenied = error !== null && error.name === 'AccessDeniedException';
   return html`
-    <div class="view-head"><h1>Activity</h1><span
-      class="hint">Every 3 seconds while this page is visible, for up to an hour.</span></div>
+    <div class="view-head"><h1>Activity</h1><span class="hint">Every 3 seconds while this page is visible.</span>
+      <div class="actions"><${Choice} label="Time shown" options=${SPANS} value=${span} onChange=${setSpan} /></div></div>
     <div class="view-body" role="region" aria-label="Measurements" tabindex="0">
       ${error && !isDown && html`<${ErrorNotice} error=${error}
         title=${isDenied ? 'Metrics need a key with "admin"' : undefined} />`}
-      ${!error && !hasBegun && html`<${Loading} />`}
-      ${!error && hasBegun && !sample && html`<${Loading}>Measuring the first interval<//>`}
-      ${sample && html`<${Attention} found=${found} /><${Numbers} sample=${sample} /><${Plots} samples=${samples} />`}
+      ${!error && !sample && html`<${Loading}>Measuring the first interval<//>`}
+      ${found && html`<${Attention} found=${found} />`}
+      ${sample && html`<${Numbers} sample=${sample} />
+        <${Plots} samples=${shown} span=${span} />`}
     </div>`;
 }

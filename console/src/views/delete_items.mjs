@@ -24,7 +24,8 @@ async function deleteAll(tableName, keys, items, onDeleted) {
   }
 }
 
-export function DeleteItems({ tableName, keys, items, onDeleted, onClose }) {
+export function DeleteItems({ tableName, keys, items: selected, onDeleted, onClose }) {
+  const [items] = useState(selected);  // whatever becomes of the selection
   const [done, setDone] = useState(null);  // number, once it has begun
   const [error, setError] = useState(null);
   const run = async () => {

@@ -56,7 +56,7 @@ export function Items({ table }) {
   const keys = sources[0].keys;
   const [choice, setChoice] = useState(() => newChoice(sources[0]));
   const [formError, setFormError] = useState(null);
-  const [reads, start, more, forget] = useReads();
+  const [reads, start, more, replace] = useReads();
   const [selection, setSelection] = useState(new Map());
   const [columns, setColumns] = useState([]);
   const [shown, setShown] = useState(null);  // 'new', 'code', 'delete', or the key of an item
@@ -81,7 +81,11 @@ export function Items({ table }) {
     isFirst.current = false;
   }, [generation]);
 
-  const changed = (key, item) => forget(keys, key, item);
+  // Rows move, so numbers of selected rows say nothing any more.
+  const changed = (key, item) => {
+    setSelection(new Map());
+    replace(keys, key, item);
+  };
   const closed = () => setShown(null);
   const editedKey = shown !== null && typeof shown === 'object' ? shown : null;
   return html`<div class="view-body fixed items">
@@ -105,7 +109,7 @@ export function Items({ table }) {
     ${shown === 'delete' && html`<${DeleteItems} tableName=${table.TableName} keys=${keys}
       items=${[...selection.values()]}
       onDeleted=${(item) => changed(keyOf(item, keys), null)}
-        onClose=${() => { setSelection(new Map()); closed(); }} />`}
+        onClose=${closed} />`}
     ${(shown === 'new' || editedKey) && html`<${ItemEditor} tableName=${table.TableName} keys=${keys}
       itemKey=${editedKey}
       isReadOnly=${isReadOnly} onChanged=${changed} onClose=${closed} />`}

@@ -141,7 +141,7 @@ export function Tables() {
     <div class="view-head"><h1>Tables</h1><span class="hint" role="status">${count}</span>
       <div class="actions">
         <input type="search" ref=${input} class="filter" aria-label="Filter by name"
-          placeholder="Filter by name ( / )" value=${filter}
+          placeholder="Filter by name" title="Press / to come here" value=${filter}
           onInput=${(event) => setFilter(event.target.value)} />
         <${Button} onClick=${reload}>Refresh<//>${create}
       </div></div>

@@ -13,8 +13,9 @@ const NOTHING = {
   isPaused: false, error: null,
 };
 
-// Returns [reads, start(operation, request), more(), forget(keys, key, item)]. `more` reads the next page, if there is
-// one. `forget` puts an item in the place of the one with this key, or removes that.
+// Returns [reads, start(operation, request), more(), replace(keys, key, item)]. `more` reads the next page, if there is
+// one. `replace` puts an item in the place of the one with this key, or removes that; a new item comes first, unless an
+// index is read, which may not have it.
 export function useReads() {
   const [reads, setReads] = useState(NOTHING);
   const current = useRef(NOTHING);
@@ -65,11 +66,12 @@ export function useReads() {
     const { isLoading, isDone, request } = current.current;
     if (request !== null && !isLoading && !isDone) readOn();
   };
-  const forget = (keys, key, item) => {
+  const replace = (keys, key, item) => {
     const isIt = (each) => keys.every(({ name }) => isSame(each[name], key[name]));
-    const { items } = current.current;
-    const without = () => items.filter((each) => !isIt(each));
-    put({ items: item === null ? without() : items.map((each) => (isIt(each) ? item : each)) });
+    const { items, request } = current.current;
+    if (item === null) put({ items: items.filter((each) => !isIt(each)) });
+    else if (items.some(isIt)) put({ items: items.map((each) => (isIt(each) ? item : each)) });
+    else if (request.IndexName === undefined) put({ items: [item, ...items] });
   };
-  return [reads, start, more, forget];
+  return [reads, start, more, replace];
 }

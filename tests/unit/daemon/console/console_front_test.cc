@@ -197,10 +197,12 @@ TEST_F(ConsoleFrontTest, WithoutReadOnlyItsPagesMayChangeItems) {
 
 TEST_F(ConsoleFrontTest, MetricsAreForEverybodyWithoutCredentials) {
   EXPECT_EQ(Answer("GET", "/console/metrics").status, 503);
-  front_->SetMetrics([] { return std::string("armature_x 1\n"); });
+  front_->SetSources(
+      {.metrics = [] { return std::string("armature_x 1\n"); }, .history = [] { return std::string("[]"); }});
   const HttpResponse response = Answer("GET", "/console/metrics");
   EXPECT_EQ(response.body, "armature_x 1\n");
   EXPECT_EQ(ValueOf(response, "Cache-Control"), "no-store");
+  EXPECT_EQ(Answer("GET", "/console/history").body, "[]");
   front_->Stop();
   EXPECT_EQ(Answer("GET", "/console/metrics").status, 503);
 }
@@ -213,8 +215,10 @@ TEST_F(ConsoleFrontTest, MetricsNeedAKeyOfAnAdministratorWithCredentials) {
     return std::make_shared<Principal>(*key == "admin");
   };
   EXPECT_EQ(Answer("GET", "/console/daemon.json").body, "{\"needs_key\":true,\"is_read_only\":false}\n");
-  front_->SetMetrics([] { return std::string("armature_x 1\n"); });
+  front_->SetSources(
+      {.metrics = [] { return std::string("armature_x 1\n"); }, .history = [] { return std::string("[]"); }});
   EXPECT_EQ(Answer("GET", "/console/metrics").status, 400);
+  EXPECT_EQ(Answer("GET", "/console/history").status, 400);
   const HttpResponse denied = Answer("GET", "/console/metrics", {{"authorization", "reader"}});
   EXPECT_EQ(denied.status, 400);
   EXPECT_THAT(denied.body, AllOf(HasSubstr("#AccessDeniedException"), Not(HasSubstr("armature_x"))));
