@@ -1,4 +1,4 @@
-# Writes the manual of PROGRAM to OUTPUT, from the output of --help.
+# Writes the manual of PROGRAM to OUTPUT, from the output of --help. DOC_DIR is the directory of the documents.
 execute_process(COMMAND "${PROGRAM}" --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
 # Escapes for roff: a backslash, a hyphen, and a dot or an apostrophe at the start of a line.
 string(REPLACE "\\" "\\e" help "${help}")
@@ -15,5 +15,5 @@ ${name} \\- ${title}
 .nf
 ${help}.fi
 .SH SEE ALSO
-armature(1), armatured(8), armature\\-bench(1); OPERATIONS.md, FLAGS.md, SECURITY.md and METRICS.md in share/doc/armature
+armature(1), armatured(8), armature\\-bench(1); OPERATIONS.md, FLAGS.md, SECURITY.md and METRICS.md in ${DOC_DIR}
 ")

@@ -72,6 +72,7 @@ class Installed(unittest.TestCase):
             "share/doc/armature/LICENSE", "share/doc/armature/OPERATIONS.md",
             "share/armature/grafana-dashboard.json", "share/armature/proto/armature/api/v1/service.proto",
             "etc/armature/armatured.conf", "lib/systemd/system/armatured.service", "lib/sysusers.d/armature.conf",
+            "lib/tmpfiles.d/armature.conf",
             "include/armature/client/client.h", "include/armature/api/v1/items.pb.h", "include/armature/version.h",
         ):
             self.assertIn(path, self.files)
