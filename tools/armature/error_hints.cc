@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "armature/api/v1/items.pb.h"
@@ -178,8 +179,8 @@ class Advisor {
   }
 
   void WrongCondition(const std::string& client_hint) {
-    constexpr std::string_view kNames = "the key condition names ";
-    if (const size_t at = client_hint.find(kNames); at != client_hint.npos) {
+    constexpr std::string_view kConditionNames = "the key condition names ";
+    if (const size_t at = client_hint.find(kConditionNames); at != client_hint.npos) {
       hints_.push_back(client_hint.substr(at, client_hint.find("; ", at) - at));
     }
     for (const std::string& table : tables_) {

@@ -79,10 +79,12 @@ constexpr char kBashCompletion[] =
     R"(# Completion of armature for bash. Load it with: source <(armature completion bash)
 _armature() {
   local word=${COMP_WORDS[COMP_CWORD]} line files= IFS=$'\n'
+  local typed=("${COMP_WORDS[@]:1:$COMP_CWORD}")
+  [[ ${#typed[@]} -ge $COMP_CWORD ]] || typed+=("")  # zsh leaves out an empty word
   COMPREPLY=()
   while IFS= read -r line; do
     if [[ $line == $'\t'files ]]; then files=yes; else COMPREPLY+=("$line"); fi
-  done < <("${COMP_WORDS[0]}" complete-words --bash -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <("${COMP_WORDS[0]}" complete-words --bash -- "${typed[@]}" 2>/dev/null)
   [[ -n $files ]] || return 0
   compopt -o filenames 2>/dev/null
   if [[ $word == @* ]]; then

@@ -190,12 +190,12 @@ void AddOverviewCommand(CLI::App& app, Action* action) {
       "WAITING is the number of changes that a global index has not applied yet, LAG the age of the oldest of them.\n\n"
       "Examples:\n  armature status\n  armature status --output json\n  armature status --follow\n");
   StatusOptions& options = SetAction(status, action, Status);
-  constexpr double kIntervalMin = 0.1;
-  constexpr double kIntervalMax = 3600;
+  constexpr double kFollowSecondsMin = 0.1;
+  constexpr double kFollowSecondsMax = 3600;
   status.add_flag("--follow", options.follow,
                   "Show it again until Ctrl-C: on a terminal in the same place, in JSON one document on each line");
   status.add_option("--interval", options.interval, "With --follow: seconds between two overviews")
-      ->check(CLI::Range(kIntervalMin, kIntervalMax))
+      ->check(CLI::Range(kFollowSecondsMin, kFollowSecondsMax))
       ->capture_default_str()
       ->type_name("SECONDS");
 }

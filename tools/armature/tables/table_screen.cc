@@ -1,6 +1,7 @@
 #include "tools/armature/tables/table_screen.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "storage/base/strings.h"

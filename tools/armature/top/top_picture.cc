@@ -30,7 +30,7 @@ std::string RateText(double per_second) {
 
 std::string CountText(double count) { return WithCommas(std::llround(count)); }
 
-std::string BytesText(double bytes) { return ShowBytes(static_cast<uint64_t>(std::max(bytes, 0.0))); }
+std::string ShownBytes(double bytes) { return ShowBytes(static_cast<uint64_t>(std::max(bytes, 0.0))); }
 
 std::string MsText(double ms) {
   if (ms >= 100) return absl::StrFormat("%.0f", ms);
@@ -59,7 +59,7 @@ std::string WritesText(const admin::v1::GetServerInfoResponse& server) {
   return "ok";
 }
 
-std::vector<TopLine> Summary(const TopView& view, const std::string& note) {
+std::vector<TopLine> SummaryLines(const TopView& view, const std::string& note) {
   const admin::v1::GetServerInfoResponse& server = view.now.server;
   const Metrics& metrics = view.now.metrics;
   std::vector<TopLine> lines;
@@ -68,7 +68,7 @@ std::vector<TopLine> Summary(const TopView& view, const std::string& note) {
   add(Cat("armatured ", server.version(), "  up ", ShowSeconds(server.uptime_ms() / 1000), "  pid ", server.pid(),
           note.empty() ? "" : "  ", note));
   const std::string cpu = view.has_rates ? absl::StrFormat("%.2f cores", view.cpu_cores) : "...";
-  add(Cat("cpu     ", cpu, ", memory ", BytesText(memory), ", disk ", ShowBytes(server.disk_free_bytes()), " of ",
+  add(Cat("cpu     ", cpu, ", memory ", ShownBytes(memory), ", disk ", ShowBytes(server.disk_free_bytes()), " of ",
           ShowBytes(server.disk_total_bytes()), " free, files ", ShowBytes(server.file_bytes())));
   const std::string writes = WritesText(server);
   add(Cat("writes  ", writes, ", ", WithCommas(static_cast<int64_t>(server.commit_queue_units())), " waiting, stalled ",
@@ -80,14 +80,14 @@ std::vector<TopLine> Summary(const TopView& view, const std::string& note) {
     return lines;
   }
   add(Cat("commits ", RateText(view.commits_per_second), "/s of ", RateText(view.writes_per_second), " writes/s, p99 ",
-          MsText(view.commit_p99_ms), " ms, log ", BytesText(view.log_bytes_per_second), "/s, flushed ",
-          BytesText(view.flush_bytes_per_second), "/s, compacted ", BytesText(view.compaction_read_per_second),
-          "/s to ", BytesText(view.compaction_written_per_second), "/s"));
-  add(Cat("caches  blocks ", BytesText(metrics.Sum("armature_store_cache_bytes")), " of ",
-          BytesText(metrics.Sum("armature_store_cache_max_bytes")), ", hits ",
+          MsText(view.commit_p99_ms), " ms, log ", ShownBytes(view.log_bytes_per_second), "/s, flushed ",
+          ShownBytes(view.flush_bytes_per_second), "/s, compacted ", ShownBytes(view.compaction_read_per_second),
+          "/s to ", ShownBytes(view.compaction_written_per_second), "/s"));
+  add(Cat("caches  blocks ", ShownBytes(metrics.Sum("armature_store_cache_bytes")), " of ",
+          ShownBytes(metrics.Sum("armature_store_cache_max_bytes")), ", hits ",
           view.cache_hit_share.has_value() ? ShareText(*view.cache_hit_share) : "-", ", memtables ",
-          BytesText(metrics.Sum("armature_store_memtable_bytes")), " of ",
-          BytesText(metrics.Sum("armature_store_memtable_max_bytes"))));
+          ShownBytes(metrics.Sum("armature_store_memtable_bytes")), " of ",
+          ShownBytes(metrics.Sum("armature_store_memtable_max_bytes"))));
   add(Cat("clients ", RateText(view.requests_per_second), " requests/s, ",
           CountText(metrics.Sum("armature_requests_in_flight")), " in flight, connections ",
           CountText(metrics.Sum("armature_grpc_connections") + metrics.Sum("armature_http_connections")), ", watches ",
@@ -106,7 +106,7 @@ std::vector<TopLine> Section(const TextTable& table, size_t rows) {
   return lines;
 }
 
-std::vector<TopLine> Operations(const TopView& view) {
+std::vector<TopLine> OperationLines(const TopView& view) {
   TextTable table({"OPERATION", "PER SECOND", "ERRORS", "MEAN MS", "P99 MS"});
   for (const OperationRow& row : view.operations) {
     table.AddRow(
@@ -124,7 +124,7 @@ std::string StateText(const admin::v1::IndexStatus& index) {
   return Cat(state, " ", 100 * index.build().items_read() / index.build().items_total(), " %");
 }
 
-std::vector<TopLine> Indexes(const TopView& view) {
+std::vector<TopLine> IndexLines(const TopView& view) {
   TextTable table({"INDEX", "OF TABLE", "STATE", "ITEMS", "WAITING", "LAG MS"});
   std::vector<bool> alarms;
   for (const admin::v1::IndexStatus& index : view.indexes) {
@@ -140,7 +140,7 @@ std::vector<TopLine> Indexes(const TopView& view) {
   return lines;
 }
 
-std::vector<TopLine> Tables(const TopView& view) {
+std::vector<TopLine> TableRowLines(const TopView& view) {
   TextTable table({"TABLE", "ITEMS", "SIZE", "ITEMS/S", "READ UNITS/S", "WRITE UNITS/S", "HOTTEST KEY"});
   for (const TableRow& row : view.tables) {
     const TableSample& now = row.now;
@@ -172,8 +172,8 @@ std::array<size_t, kCount> Shares(size_t room, const std::array<std::vector<TopL
 }  // namespace
 
 std::vector<TopLine> Draw(const TopView& view, const TopPicture& picture) {
-  std::vector<TopLine> lines = Summary(view, picture.note);
-  const std::array<std::vector<TopLine>, 3> sections = {Operations(view), Indexes(view), Tables(view)};
+  std::vector<TopLine> lines = SummaryLines(view, picture.note);
+  const std::array<std::vector<TopLine>, 3> sections = {OperationLines(view), IndexLines(view), TableRowLines(view)};
   size_t room = SIZE_MAX;
   if (picture.height > 0) {
     // Each section that is shown has an empty line before it.

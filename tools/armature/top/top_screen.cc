@@ -7,10 +7,12 @@
 #include <cstdlib>
 #include <string>
 
-#include <ncurses.h>
-
 #include "storage/base/strings.h"
 #include "tools/armature/session.h"
+
+// Last, because it defines OK, ERR and the like as macros.
+#define NCURSES_NOMACROS 1
+#include <ncurses.h>
 
 namespace armature::cli {
 namespace {
