@@ -130,6 +130,8 @@ class SelectTest(SqlTest):
         self.assertEqual(self.rows("SELECT * FROM orders LIMIT 0"), [])
         self.assertEqual([row["pos"] for row in self.rows("SELECT pos FROM orders WHERE id = 'k0' ORDER BY pos DESC")],
                          [9, 6, 3, 0])
+        # PartiQL takes two columns of one name.
+        self.assertEqual(self.rows("SELECT pos, pos FROM orders WHERE id = 'k0' ORDER BY pos")[0], {"pos": 0})
         plan = self.sql("EXPLAIN SELECT pos FROM orders WHERE id = 'k0' ORDER BY pos DESC LIMIT 2", "--format", "table")
         self.assertNotIn("sorts", plan)
         plan = self.sql("EXPLAIN SELECT pos FROM orders ORDER BY pos", "--format", "table")

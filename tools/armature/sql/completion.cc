@@ -8,19 +8,53 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "storage/base/strings.h"
+#include "tools/armature/sql/sql_token.h"
 
 namespace armature::cli {
 namespace {
 
-constexpr std::array<std::string_view, 26> kKeywords = {
-    "ALL",   "AND",  "AS",    "ASC",    "BETWEEN", "BY",  "DELETE", "DESC",     "EXISTS",
-    "FALSE", "FROM", "IN",    "INSERT", "INTO",    "IS",  "LIMIT",  "MISSING",  "NOT",
-    "NULL",  "OR",   "ORDER", "REMOVE", "SELECT",  "SET", "TRUE",   "RETURNING"};
-constexpr std::array<std::string_view, 5> kMoreKeywords = {"UPDATE", "VALUE", "WHERE", "MODIFIED", "NEW"};
-constexpr std::array<std::string_view, 4> kStatements = {"DELETE", "INSERT", "SELECT", "UPDATE"};
-constexpr std::array<std::string_view, 8> kCommands = {"\\?",     "\\consistent", "\\d",      "\\explain",
-                                                       "\\limit", "\\q",          "\\timing", "\\x"};
-constexpr std::array<std::string_view, 4> kBeforeTables = {"FROM", "INTO", "UPDATE", "\\d"};
+constexpr std::array<std::string_view, 39> kSqlKeywords = {
+    "ALL",       "AND",    "AS",        "ASC",     "AVG",      "BETWEEN", "BY",  "COUNT",  "DELETE", "DESC",
+    "DISTINCT",  "DRY",    "EXISTS",    "FALSE",   "FROM",     "GROUP",   "IN",  "INSERT", "INTO",   "IS",
+    "LIMIT",     "MAX",    "MIN",       "MISSING", "MODIFIED", "NEW",     "NOT", "NULL",   "OR",     "ORDER",
+    "RATELIMIT", "REMOVE", "RETURNING", "RUN",     "SELECT",   "SET",     "SUM", "TRUE",   "UPDATE"};
+constexpr std::array<std::string_view, 4> kMoreKeywords = {"VALUE", "VALUES", "WHERE", "WITH"};
+// Words of CREATE TABLE and ALTER TABLE, behind the name of the table.
+constexpr std::array<std::string_view, 23> kTableWords = {"ADD",
+                                                          "ALL",
+                                                          "B",
+                                                          "CAPACITY",
+                                                          "DROP",
+                                                          "GLOBAL",
+                                                          "INDEX",
+                                                          "KEY",
+                                                          "KEYS",
+                                                          "KEYS_ONLY",
+                                                          "LOCAL",
+                                                          "N",
+                                                          "NEW_AND_OLD_IMAGES",
+                                                          "NEW_IMAGE",
+                                                          "OFF",
+                                                          "OLD_IMAGE",
+                                                          "PRIMARY",
+                                                          "PROJECT",
+                                                          "S",
+                                                          "SET",
+                                                          "WITH",
+                                                          "stream",
+                                                          "ttl"};
+constexpr std::array<std::string_view, 16> kStatements = {
+    "ALTER TABLE",       "BEGIN",           "COMMIT",      "CREATE TABLE", "DELETE",   "DESCRIBE",
+    "DROP TABLE",        "EXPLAIN",         "INSERT",      "REPLACE INTO", "ROLLBACK", "SELECT",
+    "SHOW CREATE TABLE", "SHOW INDEXES OF", "SHOW TABLES", "UPDATE"};
+// Statements behind EXPLAIN, and the words behind SHOW, CREATE, ALTER and DROP.
+constexpr std::array<std::string_view, 3> kShown = {"CREATE TABLE", "INDEXES OF", "TABLES"};
+constexpr std::array<std::string_view, 19> kCommands = {
+    "\\?",     "\\conninfo", "\\consistent", "\\copy", "\\d", "\\e", "\\explain", "\\format", "\\g", "\\i",
+    "\\limit", "\\maxitems", "\\o",          "\\p",    "\\q", "\\r", "\\timing",  "\\watch",  "\\x"};
+constexpr std::array<std::string_view, 9> kBeforeTables = {"FROM", "INTO",     "UPDATE", "\\d",   "TABLE",
+                                                           "OF",   "DESCRIBE", "DESC",   "\\copy"};
+constexpr std::array<std::string_view, 5> kFormats = {"csv", "document", "json", "jsonl", "table"};
 
 bool IsWordCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '\\' || c == '?' || c == '-';
@@ -62,18 +96,17 @@ bool IsOneOf(const auto& words, std::string_view word) {
                      [word](std::string_view each) { return absl::EqualsIgnoreCase(Av(each), Av(word)); });
 }
 
-bool NeedsQuotes(std::string_view name) {
+bool NeedsSqlQuotes(std::string_view name) {
   const bool is_plain = std::all_of(
       name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
-  return !is_plain || name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
-         IsOneOf(kKeywords, name) || IsOneOf(kMoreKeywords, name);
+  return !is_plain || name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 || IsSqlKeyword(name);
 }
 
 // The names that begin with the word, quoted if necessary.
 void AddNames(const std::vector<std::string>& names, const Token& word, std::set<std::string>* to) {
   for (const std::string& name : names) {
     if (!absl::StartsWith(name, word.text)) continue;
-    to->insert(word.is_quoted || NeedsQuotes(name) ? Cat("\"", name, "\"") : name);
+    to->insert(word.is_quoted || NeedsSqlQuotes(name) ? Cat("\"", name, "\"") : name);
   }
 }
 
@@ -87,13 +120,35 @@ void AddKeywords(const auto& keywords, const Token& word, std::set<std::string>*
   }
 }
 
+// True if token `i` is a word that a table follows. DESC behind ORDER BY is none, nor is FROM of \copy.
+bool IsBeforeTable(const std::vector<Token>& tokens, size_t i) {
+  if (tokens[i].is_quoted || !IsOneOf(kBeforeTables, tokens[i].text)) return false;
+  if (i > 0 && tokens[0].text == "\\copy") return false;
+  return i == 0 || !IsOneOf(std::array<std::string_view, 1>{"DESC"}, tokens[i].text);
+}
+
 // The tables that the statement names.
 std::vector<std::string> TablesIn(const std::vector<Token>& tokens) {
   std::vector<std::string> tables;
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
-    if (!tokens[i].is_quoted && IsOneOf(kBeforeTables, tokens[i].text)) tables.push_back(tokens[i + 1].text);
+    if (IsBeforeTable(tokens, i)) tables.push_back(tokens[i + 1].text);
   }
   return tables;
+}
+
+// The words that may begin or continue a statement of tokens that name no table yet.
+void AddStatementWords(const std::vector<Token>& tokens, const Token& word, std::set<std::string>* to) {
+  if (tokens.empty() || (tokens.size() == 1 && IsOneOf(std::array<std::string_view, 1>{"EXPLAIN"}, tokens[0].text))) {
+    AddKeywords(kStatements, word, to);
+    if (tokens.empty()) AddKeywords(kCommands, word, to);
+  } else if (tokens.size() == 1 && IsOneOf(std::array<std::string_view, 1>{"SHOW"}, tokens[0].text)) {
+    AddKeywords(kShown, word, to);
+  }
+}
+
+// True for a statement about the shape of a table.
+bool IsAboutTable(const std::vector<Token>& tokens) {
+  return IsOneOf(std::array<std::string_view, 2>{"CREATE", "ALTER"}, tokens[0].text);
 }
 
 }  // namespace
@@ -111,15 +166,25 @@ Completions Complete(std::string_view text, SqlNames* names) {
   if (word.is_open && text[word.begin] == '\'') return completions;
   std::set<std::string> found;
   const size_t count = tokens.size();
-  if (count == 0) {
-    AddKeywords(kStatements, word, &found);
-    AddKeywords(kCommands, word, &found);
-  } else if (IsOneOf(kBeforeTables, tokens.back().text)) {
+  AddStatementWords(tokens, word, &found);
+  if (!found.empty() || count == 0) {
+    // Nothing else begins a statement.
+  } else if (IsBeforeTable(tokens, count - 1)) {
     AddNames(names->Tables(), word, &found);
-  } else if (count >= 3 && tokens.back().text == "." && IsOneOf(kBeforeTables, tokens[count - 3].text)) {
+  } else if (count >= 3 && tokens.back().text == "." && IsBeforeTable(tokens, count - 3)) {
     AddNames(names->Indexes(tokens[count - 2].text), word, &found);
+  } else if (tokens[0].text == "\\format") {
+    AddKeywords(kFormats, word, &found);
+  } else if (tokens[0].text.starts_with('\\')) {
+    if (tokens[0].text == "\\copy") AddKeywords(std::array<std::string_view, 2>{"from", "to"}, word, &found);
+  } else if (IsAboutTable(tokens)) {
+    AddKeywords(kTableWords, word, &found);
+    for (const std::string& table : TablesIn(tokens)) AddNames(names->Attributes(table), word, &found);
+    if (IsOneOf(std::array<std::string_view, 1>{"INDEX"}, tokens.back().text)) {
+      for (const std::string& table : TablesIn(tokens)) AddNames(names->Indexes(table), word, &found);
+    }
   } else {
-    AddKeywords(kKeywords, word, &found);
+    AddKeywords(kSqlKeywords, word, &found);
     AddKeywords(kMoreKeywords, word, &found);
     for (const std::string& table : TablesIn(tokens)) AddNames(names->Attributes(table), word, &found);
   }

@@ -23,8 +23,9 @@ struct Completions {
   std::vector<std::string> words;  // sorted; what may stand in its place
 };
 
-// `text`: the statement up to the cursor, with its earlier lines. Behind FROM, INTO, UPDATE and \d: tables, and their
-// indexes behind a table and a dot; elsewhere keywords, and attributes of the tables that the statement names.
+// `text`: the statement up to the cursor, with its earlier lines. Behind FROM, INTO, UPDATE, TABLE, OF, DESCRIBE, \d
+// and \copy: tables, and their indexes behind a table and a dot; elsewhere keywords, and attributes of the tables that
+// the statement names.
 Completions Complete(std::string_view text, SqlNames* names);
 
 // The longest text with which all words begin.

@@ -36,7 +36,8 @@ std::string PlainArgument(std::string_view argument) {
 }  // namespace
 
 std::string_view ConsoleHelp() {
-  return R"(Statements are PartiQL and SQL of ours (docs/SHELL.md), and end with a semicolon; they may have several lines.
+  return R"(Statements are PartiQL and the SQL of docs/SHELL.md. They end with a semicolon and may have several
+lines.
   \d [TABLE]            tables; keys and indexes of a table
   \x [on|off]           items one below the other
   \format FORMAT        table, json, jsonl, csv or document

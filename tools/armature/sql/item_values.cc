@@ -115,7 +115,7 @@ OrderedValue OrderedValue::Of(const AttributeValue* value) {
 }
 
 std::strong_ordering operator<=>(const OrderedValue& a, const OrderedValue& b) {
-  if (const auto order = a.rank_ <=> b.rank_; order != 0) return order;
+  if (const auto order = a.rank_ <=> b.rank_; std::is_neq(order)) return order;
   if (a.rank_ == kNumberRank) return a.number_ <=> b.number_;
   const int order = a.bytes_.compare(b.bytes_);
   return order < 0   ? std::strong_ordering::less

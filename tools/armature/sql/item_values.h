@@ -54,7 +54,7 @@ class OrderedValue {
   bool is_null() const { return rank_ >= kNullRank; }
 
   friend std::strong_ordering operator<=>(const OrderedValue& a, const OrderedValue& b);
-  friend bool operator==(const OrderedValue& a, const OrderedValue& b) { return (a <=> b) == 0; }
+  friend bool operator==(const OrderedValue& a, const OrderedValue& b) { return std::is_eq(a <=> b); }
 
  private:
   static constexpr int kNullRank = 10;

@@ -1,9 +1,11 @@
 #include "tools/armature/sql/sql_runner.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/sql/bulk_write.h"
@@ -36,6 +38,17 @@ absl::StatusOr<Bracket> ReadBracket(SqlTokenReader tokens) {
   if (!tokens.TryWord("TRANSACTION")) tokens.TryWord("WORK");
   ARM_RETURN_IF_ERROR(tokens.TakeEnd());
   return bracket;
+}
+
+// True if a SELECT whose only clause of ours is ORDER BY is PartiQL, since the daemon reads in this order.
+bool DaemonTakes(const SqlContext& context, std::string_view statement, const std::vector<SqlToken>& tokens) {
+  const bool has_order = std::any_of(tokens.begin(), tokens.end(), [](const SqlToken& token) {
+    return token.kind == SqlTokenKind::kWord && absl::EqualsIgnoreCase(token.text, "ORDER");
+  });
+  if (!has_order) return false;
+  SqlContext explaining = context;
+  explaining.settings.explain = true;
+  return RunPartiql(explaining, statement).ok();
 }
 
 }  // namespace
@@ -85,8 +98,10 @@ absl::StatusOr<SqlResult> SqlRunner::RunOwn(const SqlContext& context, std::stri
   }
   if (HasClausesOfOurs(tokens)) {
     ARM_RETURN_IF_ERROR(CheckQuotedTexts(tokens));
-    ARM_ASSIGN_OR_RETURN(const SelectStatement parsed, ParseSelect(tokens));
-    return RunSelect(context, statement, parsed);
+    if (!DaemonTakes(context, statement, tokens)) {
+      ARM_ASSIGN_OR_RETURN(const SelectStatement parsed, ParseSelect(tokens));
+      return RunSelect(context, statement, parsed);
+    }
   }
   if (reader.IsWord("UPDATE") || reader.IsWord("DELETE")) return RunWrite(context, statement, tokens);
   absl::StatusOr<SqlResult> result = RunPartiql(context, statement);

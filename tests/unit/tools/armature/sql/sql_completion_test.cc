@@ -56,6 +56,23 @@ TEST(Completion, AttributesAreThoseOfTheTablesOfTheStatement) {
   EXPECT_THAT(Words("UPDATE Orders\nSET "), Contains("State"));
 }
 
+TEST(Completion, StatementsOfOurs) {
+  EXPECT_THAT(Words("sh"), ElementsAre("show create table", "show indexes of", "show tables"));
+  EXPECT_THAT(Words("SHOW T"), ElementsAre("TABLES"));
+  EXPECT_THAT(Words("EXPLAIN SEL"), ElementsAre("SELECT"));
+  EXPECT_THAT(Words("SHOW INDEXES OF u"), ElementsAre("users"));
+  EXPECT_THAT(Words("DROP TABLE u"), ElementsAre("users"));
+  EXPECT_THAT(Words("DESC u"), ElementsAre("users"));
+  EXPECT_THAT(Words("SELECT * FROM users ORDER BY other DESC "), Contains("LIMIT"));
+  EXPECT_THAT(Words("ALTER TABLE Orders ADD GLO"), ElementsAre("GLOBAL"));
+  EXPECT_THAT(Words("ALTER TABLE Orders DROP INDEX By"), ElementsAre("ByState"));
+  EXPECT_THAT(Words("SELECT COU"), ElementsAre("COUNT"));
+  EXPECT_THAT(Words("\\format js"), ElementsAre("json", "jsonl"));
+  EXPECT_THAT(Words("\\copy u"), ElementsAre("users"));
+  EXPECT_THAT(Words("\\copy users f"), ElementsAre("from"));
+  EXPECT_THAT(Words("\\copy users from "), Not(Contains("Orders")));
+}
+
 TEST(Completion, TextsAreNotCompleted) {
   EXPECT_THAT(Words("SELECT * FROM Orders WHERE Id = 'S"), IsEmpty());
   EXPECT_THAT(Words("SELECT * FROM Orders WHERE Id = 'x' AN"), ElementsAre("AND"));

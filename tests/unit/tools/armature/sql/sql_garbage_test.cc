@@ -104,7 +104,7 @@ TEST(SqlGarbage, DamagedStatements) {
 TEST(SqlGarbage, DeepNesting) {
   for (const std::string_view bracket : {"(", "[", "{", "<<", "NOT ", "a.", "((a=1) AND "}) {
     std::string deep;
-    for (int i = 0; i < 20000; ++i) deep += bracket;
+    for (int i = 0; i < 5000; ++i) deep += bracket;
     for (const std::string_view head : {"SELECT a FROM t LIMIT 1 WHERE ", "SELECT a, COUNT(*) FROM t WHERE ",
                                         "INSERT INTO t (a) VALUES (", "UPDATE t SET a = ", "CREATE TABLE t (", ""}) {
       ParseAll(std::string(head) + deep);
