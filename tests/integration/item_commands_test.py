@@ -124,9 +124,11 @@ class ItemCommandsTest(CliTest):
         self.assertEqual(self.refused(USAGE_ERROR, "del", "measures", "", "1"),
                          f"armature: the key attribute sensor must not be empty; {key}\n")
         self.assertIn("3 values", self.refused(USAGE_ERROR, "get", "measures", "1", "2", "3"))
-        self.assertIn("KEY is required", self.refused(USAGE_ERROR, "get", "measures"))
+        self.assertEqual(self.refused(USAGE_ERROR, "get", "measures"),
+                         f"armature: 0 values for a key of 2 attributes; {key}\n")
         self.assertIn("ResourceNotFoundException", self.refused(API_ERROR, "get", "nothing", "7"))
-        self.assertIn("not from the index by_status", self.refused(USAGE_ERROR, "get", "orders/by_status", "open"))
+        for arguments in (("get", "orders/by_status", "open"), ("put", "orders/by_status", "{}")):
+            self.assertIn("not of the index by_status", self.refused(USAGE_ERROR, *arguments))
         # Words of the command line are values, too.
         self.said("put", "measures", '{"sensor": "query", "time": 1}')
         self.assertEqual(self.said("get", "measures", "query", "1"), '{"sensor": "query", "time": 1}\n')
@@ -190,6 +192,7 @@ class ItemCommandsTest(CliTest):
                          '{"amount": 1, "status": "open"}\n')
         self.assertEqual(self.found("query", "orders", "K0004", "--consistent"), ["K0004"])
         self.assertEqual(self.found("query", "orders", "K9"), [])
+        self.assertEqual(self.found("query", "orders", "--", "-K9"), [])
         key = "orders/by_status has the key status (S), amount (N)"
         self.assertIn(f"a query needs NAME=VALUE for the partition key; {key}", self.refused(USAGE_ERROR, *query, "amount>1"))
         self.assertIn("amount is a number", self.refused(USAGE_ERROR, *query, "status=open", "amount>x"))

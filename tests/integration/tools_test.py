@@ -220,7 +220,7 @@ class CommandLineTest(ToolsTest):
         self.assertEqual(complete("armature", "table", "cr"), ["create"])
         self.assertEqual(complete("armature", "--endpoint", "a:1", "table", "delete", "--w"), ["--wait"])
         self.assertEqual(complete("armature", "table", "delete", "--out"), ["--output"])
-        self.assertEqual(complete("armature", "table", "list", "--output", ""), ["json", "jsonl", "table"])
+        self.assertEqual(complete("armature", "table", "list", "--output", ""), ["json", "jsonl", "table", "csv", "yaml"])
         self.assertEqual(complete("armature", "completion", "z"), ["zsh"])
         for shell in ("zsh", "fish"):
             self.assertIn("armature", run(PATHS.armature, "completion", shell).stdout)

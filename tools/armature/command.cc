@@ -6,6 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "glog/logging.h"
+#include "tools/armature/plain_json.h"
 
 namespace armature::cli {
 namespace {
@@ -28,6 +29,20 @@ bool IsFlat(const Descriptor& message) {
 // True if the option takes Name=value,... beside JSON.
 bool TakesShorthand(const FieldDescriptor& field) {
   return IsMessage(field) && !field.is_map() && IsFlat(*field.message_type());
+}
+
+// True if the option takes an item, or values by name: in plain JSON, too.
+bool TakesItem(const FieldDescriptor& field) {
+  if (!IsMessage(field)) return false;
+  if (field.is_map()) return field.message_type()->map_value()->message_type() == api::v1::AttributeValue::descriptor();
+  return !field.is_repeated() && field.message_type() == api::v1::Item::descriptor();
+}
+
+// The typed JSON of an argument in plain JSON.
+absl::StatusOr<Json> ParseItemArgument(const std::string& argument) {
+  ARM_ASSIGN_OR_RETURN(const std::string text, TextOfArgument(argument));
+  ARM_ASSIGN_OR_RETURN(const api::v1::Item item, ItemFromPlain(text));
+  return MessageToJson(item);
 }
 
 bool IsText(const FieldDescriptor& field) {
@@ -99,6 +114,7 @@ absl::StatusOr<Json> RequestOptions::ValueOf(const Entry& entry) {
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL) return Json(entry.flag);
   if (IsText(field)) return field.is_repeated() ? Json(entry.texts) : Json(entry.texts.back());
   if (!IsMessage(field)) return Json(entry.integer);
+  if (TakesItem(field)) return ParseItemArgument(entry.texts.back());
   if (!TakesShorthand(field)) return ParseJsonArgument(entry.texts.back());
   return field.is_repeated() ? ParseShorthandList(entry.texts) : ParseShorthand(entry.texts.back(), Scalars::kTyped);
 }

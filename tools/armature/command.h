@@ -50,6 +50,7 @@ enum class Presence { kOptional, kRequired };
 //   integer           number
 //   bool              a flag: --x for true, --no-x for false
 //   flat message      Name=value,..., JSON, or @file; "flat" means that all its fields are scalars
+//   item, key         plain JSON (plain_json.h) or @file; so are expression attribute values
 //   other message     JSON or @file
 // The option of a repeated field may be given more than once.
 struct OptionSpec {

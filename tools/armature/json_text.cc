@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
 namespace armature::cli {
@@ -69,7 +70,9 @@ std::string PlaceIn(std::string_view text, size_t byte) {
   return Cat(kIndent, line, "\n", kIndent, std::string(column, ' '), "^");
 }
 
-absl::StatusOr<Json> ReadJsonFile(const std::string& path) {
+absl::StatusOr<std::string> TextOfArgument(const std::string& argument) {
+  if (!argument.starts_with('@')) return argument;
+  const std::string path = argument.substr(1);
   std::ifstream file(path, std::ios::binary);
   // A directory can be opened, and reading it throws.
   std::error_code error;
@@ -78,7 +81,12 @@ absl::StatusOr<Json> ReadJsonFile(const std::string& path) {
   }
   std::ostringstream text;
   text << file.rdbuf();
-  absl::StatusOr<Json> json = ParseJson(text.str());
+  return text.str();
+}
+
+absl::StatusOr<Json> ReadJsonFile(const std::string& path) {
+  ARM_ASSIGN_OR_RETURN(const std::string text, TextOfArgument(Cat("@", path)));
+  absl::StatusOr<Json> json = ParseJson(text);
   if (!json.ok()) return absl::InvalidArgumentError(Cat(path, ": ", Sv(json.status().message())));
   return json;
 }

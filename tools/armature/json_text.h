@@ -27,6 +27,9 @@ absl::StatusOr<Json> ParseJson(std::string_view text);
 // The line of a faulty text around its byte `byte`, counted from 1, and a line below it with a caret under this byte.
 std::string PlaceIn(std::string_view text, size_t byte);
 
+// The argument itself, or @file for the content of a file. Errors: NOT_FOUND if the file cannot be read.
+absl::StatusOr<std::string> TextOfArgument(const std::string& argument);
+
 // Errors: NOT_FOUND if the file cannot be read; INVALID_ARGUMENT.
 absl::StatusOr<Json> ReadJsonFile(const std::string& path);
 

@@ -105,7 +105,7 @@ absl::Status Load(const Session& session, const LoadOptions& options) {
 
 constexpr char kLoadFooter[] =
     R"(The load replaces items that exist already. If several lines have the same key, any of them may be the last.
-Formats: JSON lines, one item in its JSON form on each line, bare or as {"Item": {...}}, as in table exports;
+Formats: JSON lines, one item in typed or plain JSON on each line, bare or as {"Item": {...}}, as in table exports;
 CSV with the attribute names on the first line. In CSV an empty cell is no attribute, and key attributes have
 the types of the table. Files packed by gzip or zstd are unpacked.
 

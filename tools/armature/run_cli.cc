@@ -28,7 +28,8 @@ Examples:
   ARMATURE_SECRET_KEY=... armature --tls-ca ca.pem --access-key AKAPP table list
 
 Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daemon or the cluster,
-4 something that was compared differs, or the item does not exist, 5 a file to load, of an export or of a data directory cannot be used, or not all of it.
+4 something that was compared differs, or the item does not exist,
+5 a file to load, of an export or of a data directory cannot be used, or not all of it.
 )";
 
 void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* format) {

@@ -1,32 +1,16 @@
 #include "tools/armature/items/item_argument.h"
 
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
-#include <system_error>
+#include <utility>
 
-#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/condition_text.h"
 #include "tools/armature/display.h"
+#include "tools/armature/json_text.h"
 #include "tools/armature/plain_json.h"
 
 namespace armature::cli {
-namespace {
-
-absl::StatusOr<std::string> TextOfFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  // A directory can be opened, and reading it throws.
-  std::error_code error;
-  if (!file.is_open() || std::filesystem::is_directory(path, error)) return UsageError(Cat("cannot read file ", path));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-}  // namespace
-
 absl::StatusOr<api::v1::Item> ItemFromArgument(const std::string& argument, std::istream& input) {
   constexpr std::string_view kFileUrl = "file://";
   if (argument.starts_with(kFileUrl)) {
@@ -41,7 +25,9 @@ absl::StatusOr<api::v1::Item> ItemFromArgument(const std::string& argument, std:
     place = "standard input";
   } else if (argument.starts_with('@')) {
     place = argument.substr(1);
-    ARM_ASSIGN_OR_RETURN(text, TextOfFile(place));
+    absl::StatusOr<std::string> content = TextOfArgument(argument);
+    if (!content.ok()) return UsageError(Sv(content.status().message()));
+    text = *std::move(content);
   }
   absl::StatusOr<api::v1::Item> item = ItemFromPlain(text);
   if (!item.ok()) return UsageError(Cat(place, ": ", Sv(item.status().message())));

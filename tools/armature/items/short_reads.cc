@@ -139,7 +139,7 @@ constexpr char kTermsHelp[] =
 void AddShortRead(CLI::App& command, ReadKind kind, ShortRead* read) {
   command.add_option("TABLE", read->target, "Table, or TABLE/INDEX: the short form")->type_name("");
   if (kind == ReadKind::kQuery) {
-    command.add_option("TERM", read->terms, kTermsHelp)->expected(0, kTermsMax)->type_name("");
+    command.add_option("TERM", read->terms, kTermsHelp)->expected(1, kTermsMax)->type_name("");
     command.add_flag("--reverse", read->is_reversed, "Short form: descending order");
   }
   command.add_option("--where", read->where, "Short form: only items that meet this condition")->type_name("CONDITION");
@@ -198,7 +198,7 @@ void AddCountCommand(CLI::App& app, Action* action) {
   CLI::App& count = *app.add_subcommand("count", "Count the items of a table or index, or those that meet conditions");
   auto& options = SetAction(count, action, Count);
   count.add_option("TABLE", options.target, "Table, or TABLE/INDEX")->required()->type_name("");
-  count.add_option("TERM", options.terms, kTermsHelp)->expected(0, kTermsMax)->type_name("");
+  count.add_option("TERM", options.terms, kTermsHelp)->expected(1, kTermsMax)->type_name("");
   count.add_option("--where", options.where, "Count only items that meet this condition")->type_name("CONDITION");
   count.add_flag("--consistent", options.is_consistent, "See all acknowledged writes; not on a global index");
   count.footer(R"(With the whole partition key it reads one partition, else the whole table or index.

@@ -60,13 +60,16 @@ void Tell(const Session& session, std::string_view what) {
   if (session.is_progress_live()) session.progress() << what << "\n";
 }
 
-// The table of a command on single items, which have no index.
+// The table of a command on single items, which indexes do not have.
+absl::StatusOr<ItemTarget> ParseTable(const std::string& text) {
+  ARM_ASSIGN_OR_RETURN(ItemTarget target, ParseTarget(text));
+  if (target.index.empty()) return target;
+  return UsageError(
+      Cat("single items are those of a table, not of the index ", target.index, "; query and scan read indexes"));
+}
+
 absl::StatusOr<TargetKey> FindTableKey(const client::Client& client, const std::string& table) {
-  ARM_ASSIGN_OR_RETURN(const ItemTarget target, ParseTarget(table));
-  if (!target.index.empty()) {
-    return UsageError(Cat("items are read one by one from a table, not from the index ", target.index,
-                          "; query and scan read indexes"));
-  }
+  ARM_ASSIGN_OR_RETURN(const ItemTarget target, ParseTable(table));
   ARM_ASSIGN_OR_RETURN(TargetKeys keys, FindKeys(client, target));
   return std::move(keys.table);
 }
@@ -98,6 +101,7 @@ std::vector<std::string> NamesOfKey(const TargetKey& key) {
 }
 
 absl::Status PutOne(const Session& session, const PutOptions& options) {
+  ARM_RETURN_IF_ERROR(ParseTable(options.table).status());
   api::v1::PutItemRequest request;
   request.set_table_name(options.table);
   ARM_ASSIGN_OR_RETURN(*request.mutable_item(), ItemFromArgument(options.item, std::cin));
@@ -199,7 +203,8 @@ absl::Status UpdateOne(const Session& session, const UpdateOptions& options) {
 
 void AddKeyArguments(CLI::App& command, std::string* table, std::vector<std::string>* key) {
   command.add_option("TABLE", *table, kTableHelp)->required()->type_name("");
-  command.add_option("KEY", *key, kKeyHelp)->required()->expected(1, kKeyTextsMax)->type_name("");
+  // Without a key the error shows the key of the table.
+  command.add_option("KEY", *key, kKeyHelp)->expected(1, kKeyTextsMax)->type_name("");
 }
 
 void AddCondition(CLI::App& command, std::string* condition) {

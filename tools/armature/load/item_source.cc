@@ -15,6 +15,7 @@
 #include "storage/base/strings.h"
 #include "tools/armature/json_text.h"
 #include "tools/armature/message_json.h"
+#include "tools/armature/plain_json.h"
 #include "tools/armature/session.h"
 
 namespace armature::cli {
@@ -37,7 +38,7 @@ absl::StatusOr<api::v1::AttributeValue> ValueOf(const std::string& name, const s
   return AttributeValueFromJson(json, name);
 }
 
-// The item of a line without faults, wrapped or not; nullopt if there is a fault. `line` gets capacity for the parser.
+// The item of a line in typed JSON, wrapped or not; nullopt for any other line. `line` gets capacity for the parser.
 std::optional<api::v1::Item> SoundItem(std::string* line) {
   line->reserve(line->size() + daemon::JsonDocument::kPadding);
   const absl::StatusOr<daemon::JsonDocument> document = daemon::JsonDocument::Parse(*line);
@@ -49,17 +50,18 @@ std::optional<api::v1::Item> SoundItem(std::string* line) {
   return daemon::ReadStrictly(document->root(), "", &item).ok() ? std::optional(std::move(item)) : std::nullopt;
 }
 
-// The item of a line, which may be wrapped as in table exports. No item is valid in both readings: the values of one
-// would be the types of the other.
-absl::StatusOr<api::v1::Item> ItemFromLine(std::string* text) {
-  if (std::optional<api::v1::Item> item = SoundItem(text); item.has_value()) return *std::move(item);
-  const std::string_view line = *text;
-  ARM_ASSIGN_OR_RETURN(const Json json, ParseJson(line));
-  if (!json.is_object() || json.size() != 1 || !json.contains("Item")) return ItemFromJson(json, "");
-  absl::StatusOr<api::v1::Item> wrapped = ItemFromJson(json["Item"], "Item");
-  if (wrapped.ok()) return wrapped;
-  absl::StatusOr<api::v1::Item> bare = ItemFromJson(json, "");
-  return bare.ok() ? bare : wrapped;
+// The item of a line, which may be wrapped as in table exports. No typed item is valid in both readings: the values of
+// one would be the types of the other. In plain JSON, a map as the only attribute Item wraps an item.
+absl::StatusOr<api::v1::Item> ItemFromLine(std::string* line) {
+  if (std::optional<api::v1::Item> item = SoundItem(line); item.has_value()) return *std::move(item);
+  ARM_ASSIGN_OR_RETURN(api::v1::Item item, ItemFromPlain(*line));
+  const auto wrapped = item.mutable_attributes()->find("Item");
+  if (item.attributes().size() != 1 || wrapped == item.mutable_attributes()->end() || !wrapped->second.has_m()) {
+    return item;
+  }
+  api::v1::Item inner;
+  inner.mutable_attributes()->swap(*wrapped->second.mutable_m()->mutable_entries());
+  return inner;
 }
 
 bool IsBlank(std::string_view line) { return absl::StripAsciiWhitespace(Av(line)).empty(); }

@@ -30,7 +30,7 @@ absl::StatusOr<api::v1::Item> ItemFromCsv(const std::vector<std::string>& names,
                                           const CsvTypes& types);
 
 enum class LoadFormat {
-  kJsonLines,  // an item in its JSON form on each line, bare or as {"Item": {...}}
+  kJsonLines,  // an item in typed or plain JSON on each line, bare or as {"Item": {...}}
   kCsv,        // names of attributes on the first line
 };
 

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -183,6 +185,29 @@ TEST(Csv, CellsHaveTypes) {
   EXPECT_FALSE(ItemFromCsv({"a", "b"}, {"1"}, *types).ok());
   for (const std::string_view wrong : {"n", "n=", "=S", "n=X", "n=N,"})
     EXPECT_FALSE(ParseCsvTypes(wrong).ok()) << wrong;
+}
+
+TEST(ItemSource, LinesMayBePlainJson) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {R"({"id": "a", "n": 12345678901234567890123.5})", R"({"id":{"S":"a"},"n":{"N":"12345678901234567890123.5"}})"},
+      {R"({"id": "a", "t": {"SS": ["x"]}})", R"({"id":{"S":"a"},"t":{"SS":["x"]}})"},
+      {R"({"Item": {"id": "a"}})", R"({"id":{"S":"a"}})"},
+      {R"({"Item": {"id": {"S": "a"}, "n": 1}})", R"({"id":{"S":"a"},"n":{"N":"1"}})"},
+      {R"({"Item": {"S": "a"}})", R"({"Item":{"S":"a"}})"},
+      {R"({"Item": "a"})", R"({"Item":{"S":"a"}})"},
+      {R"({"Item": {"id": "a"}, "id": 1})", R"({"Item":{"M":{"id":{"S":"a"}}},"id":{"N":"1"}})"},
+  };
+  std::string lines;
+  for (const auto& [line, typed] : cases) lines += Cat(line, "\n");
+  const TemporaryFile file("a.jsonl", lines);
+  const auto source = ItemSource::Open(file.path(), FormatOf(file.path()), {});
+  ASSERT_TRUE(source.ok()) << source.status();
+  for (const auto& [line, typed] : cases) {
+    SourceRecord record;
+    ASSERT_TRUE(*(*source)->Next(&record));
+    ASSERT_TRUE(record.item.ok()) << line << ": " << record.item.status();
+    EXPECT_EQ(CompactJson(MessageToJson(*record.item)), typed) << line;
+  }
 }
 
 TEST(ItemSource, ABadRecordIsPassedOver) {
