@@ -42,7 +42,7 @@ function optionsOf(width, series, { unit, isBinary, span }, colour) {
       y: { range: (_, min, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [
-      { ...axis, size: 24, space: 90, grid: { show: false }, values: (_, splits) => splits.map(clock) },
+      { ...axis, size: 24, space: 60, grid: { show: false }, values: (_, splits) => splits.map(clock) },
       {
         ...axis, size: AXIS_WIDTH, space: 34, values: (_, splits) => splits.map(unit),
         ...(isBinary ? { incrs: BINARY_STEPS } : {}),
@@ -54,8 +54,8 @@ function optionsOf(width, series, { unit, isBinary, span }, colour) {
   };
 }
 
-// `times`: seconds since 1970; the axis has `span` seconds up to the last one. `series`: {label, values, isBad}. `unit`:
-// function that prints a value; `isBinary`: of bytes. `extra`: beside the title.
+// `times`: seconds since 1970; the axis has `span` seconds up to the last one. `series`: {label, values, isBad}.
+// `unit`: function that prints a value; `isBinary`: of bytes. `extra`: beside the title.
 export function Plot({ title, extra, times, span, series, unit, isBinary = false }) {
   const element = useRef(null);
   const plot = useRef(null);

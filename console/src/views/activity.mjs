@@ -86,7 +86,8 @@ export function Activity() {
   const isDenied = error !== null && error.name === 'AccessDeniedException';
   return html`
     <div class="view-head"><h1>Activity</h1><span class="hint">Every 3 seconds while this page is visible.</span>
-      <div class="actions"><${Choice} label="Time shown" options=${SPANS} value=${span} onChange=${setSpan} /></div></div>
+      <div class="actions">
+        <${Choice} label="Time shown" options=${SPANS} value=${span} onChange=${setSpan} /></div></div>
     <div class="view-body" role="region" aria-label="Measurements" tabindex="0">
       ${error && !isDown && html`<${ErrorNotice} error=${error}
         title=${isDenied ? 'Metrics need a key with "admin"' : undefined} />`}

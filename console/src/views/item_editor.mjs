@@ -10,6 +10,7 @@ import { isSame, ITEM_BYTES_MAX, itemBytes, parseItem, printItem, shortText } fr
 import { Button, Choice, CopyButton, Dialog, ErrorNotice, Loading, Notice } from '../ui/controls.mjs';
 
 const EMPTY_OF_TYPE = { S: { S: '' }, N: { N: '0' }, B: { B: '' } };
+const VERSIONS = ['Attribute', 'As you read it', 'Now in the table', 'Yours'];
 const FORMS = [['plain', 'Plain JSON'], ['typed', 'Typed JSON']];
 
 // The item, or the error in its text.
@@ -43,12 +44,11 @@ function Conflict({ before, mine, theirs, onKeepMine, onTakeTheirs }) {
   const names = [...new Set([...differences(before, theirs), ...differences(before, mine)])].sort();
   const text = (item, name) => (name in item ? shortText(item[name], 300) : html`<span class="hint">absent</span>`);
   return html`<${Notice} kind="warning" title="Somebody has changed the item since you read it">
-    <div class="scroll"><table class="versions"><thead><tr><th scope="col">Attribute</th><th
-      scope="col">As you read it</th>
-      <th scope="col">Now in the table</th><th scope="col">Yours</th></tr></thead>
+    <div class="scroll" role="region" aria-label="Versions" tabindex="0"><table class="versions">
+      <thead><tr>${VERSIONS.map((each) => html`<th scope="col" key=${each}>${each}</th>`)}</tr></thead>
       <tbody>${names.map((name) => html`<tr key=${name}><th scope="row" class="mono">${name}</th>
-        ${[before, theirs, mine].map((item) => html`<td
-          class="mono">${text(item, name)}</td>`)}</tr>`)}</tbody></table></div>
+        ${[before, theirs, mine].map((item) => html`<td class="mono">${text(item, name)}</td>`)}</tr>`)}</tbody>
+    </table></div>
     <p>Nothing was saved. Your version keeps the attributes that only others have changed.</p>
     <div class="bar"><${Button} onClick=${onKeepMine}>Go on with my changes<//>
       <${Button} onClick=${onTakeTheirs}>Take what is in the table<//></div><//>`;
