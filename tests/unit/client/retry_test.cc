@@ -52,9 +52,9 @@ TEST(Retry, ShowsTheRequestOfACallThatHasFailedWithItsLastError) {
   const Client client = fake.Make(std::move(options));
   fake.connection->Fail(absl::UnavailableError("lost"));
   fake.connection->Answer(api::v1::PutItemResponse());
+  fake.connection->Fail(ApiError(absl::StatusCode::kInvalidArgument, "ValidationException"));
   EXPECT_TRUE(client.PutItem(PlainPut()).ok());
   EXPECT_THAT(failures, SizeIs(0)) << "the repetition has succeeded";
-  fake.connection->Fail(ApiError(absl::StatusCode::kInvalidArgument, "ValidationException"));
   const absl::Status status = client.PutItem(PlainPut()).status();
   ASSERT_THAT(failures, SizeIs(1));
   EXPECT_EQ(failures[0].first, "armature.api.v1.PutItemRequest");
