@@ -139,5 +139,14 @@ class InventoriesTest(unittest.TestCase):
         self.check(findings)
 
 
+class KeystrokesTest(unittest.TestCase):
+    def test_the_keystrokes_of_the_manual_are_counted(self):
+        text = (ROOT / "docs/CLI.md").read_text().split("## Keystrokes")[1].split("\n## ")[0]
+        rows = re.findall(r"^\| [^|]+ \| `(.+?)` \| (\d+) \|", text, re.M)
+        self.assertGreaterEqual(len(rows), 10)
+        for command, keys in rows:
+            self.assertEqual(len(command.replace("\\|", "|")), int(keys), command)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/items/short_reads.h"
 #include "tools/armature/tables/used_table.h"
@@ -32,6 +34,24 @@ CLI::Option* ArgumentOf(CLI::App& command) {
     if (option->get_positional()) return option;
   }
   return nullptr;
+}
+
+// The argument behind the first one; null if there is none.
+CLI::Option* SecondArgumentOf(CLI::App& command) {
+  CLI::Option* first = nullptr;
+  for (CLI::Option* const option : command.get_options()) {
+    if (!option->get_positional()) continue;
+    if (first != nullptr) return option;
+    first = option;
+  }
+  return nullptr;
+}
+
+// False for a word that is neither a table nor TABLE/INDEX: a key, a condition or an item.
+bool MayBeTable(std::string_view word) {
+  return std::all_of(word.begin(), word.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("_.-:/", std::string_view(&c, 1));
+  });
 }
 
 // Gives the option a value after the parser has finished with it.
@@ -74,6 +94,8 @@ void TableArguments::Visit(CLI::App& command, const std::string& path) {
     // With --table-name, this is the long form of a command whose short form has the argument.
     if (argument != place.table) place.long_form = place.table;
     place.table = argument;
+    place.is_argument = true;
+    place.rest = SecondArgumentOf(command);
   } else if (place.table == nullptr) {
     return;
   } else if (argument == nullptr) {
@@ -89,16 +111,46 @@ void TableArguments::Visit(CLI::App& command, const std::string& path) {
   if (place.words != nullptr && place.is_required && !place.words->get_type_name().starts_with(kTableFirst)) {
     place.words->type_name(Cat(kTableFirst, place.words->get_type_name()));
   }
+  if (place.rest != nullptr) {
+    place.is_rest_required = place.rest->get_required();
+    place.rest->required(false);
+  }
   place.may_be_used = (is_request || place.is_required) && !is_never_used;
   places_[&command] = place;
+}
+
+absl::Status TableArguments::FillArgument(const Place& place, const Session& session) {
+  const size_t rest_count = place.rest == nullptr ? 0 : place.rest->count();
+  if (place.table->count() > 0) {
+    const std::string word = place.table->results().front();
+    const std::optional<std::string> used = place.may_be_used ? UsedTable(session) : std::nullopt;
+    if (word == "." || word.starts_with("./")) {
+      if (!used.has_value()) return UsageError("no table is in use: armature use TABLE");
+      Set(place.table, {Cat(*used, word.substr(1))});
+    } else if (used.has_value() && place.rest != nullptr) {
+      const std::string rest = place.rest->get_name(true);
+      const bool misses_rest = rest_count == 0 && (rest == "KEY" || rest == "ITEM");
+      if (misses_rest || !MayBeTable(word)) {
+        std::vector<std::string> words = place.rest->results();
+        words.insert(words.begin(), word);
+        Set(place.table, {*used});
+        Set(place.rest, words);
+        return absl::OkStatus();
+      }
+    }
+  }
+  const bool is_missing = place.is_rest_required && rest_count == 0;
+  return is_missing ? UsageError(Cat(place.rest->get_name(true), " is required")) : absl::OkStatus();
 }
 
 absl::Status TableArguments::Fill(const Session& session) const {
   const CLI::App* command = &app_;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
   const auto found = places_.find(command);
-  if (found == places_.end() || found->second.table->count() > 0) return absl::OkStatus();
+  if (found == places_.end()) return absl::OkStatus();
   const Place& place = found->second;
+  if (place.is_argument) ARM_RETURN_IF_ERROR(FillArgument(place, session));
+  if (place.table->count() > 0) return absl::OkStatus();
   if (place.long_form != nullptr && place.long_form->count() > 0) return absl::OkStatus();
   const CLI::Option* const request = command->get_option_no_throw(kRequest);
   if (request != nullptr && request->count() > 0) return absl::OkStatus();

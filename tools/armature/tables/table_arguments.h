@@ -26,19 +26,26 @@ class TableArguments {
   explicit TableArguments(CLI::App& app);
 
   // Fills in a missing table of the parsed command: the first of its words if it has more than it needs
-  // (`load orders FILE`), else the table in use. Errors: UsageError if a required table stays missing.
+  // (`load orders FILE`), else the table in use. The table in use is also meant by `.`, and if the word in the place of
+  // the table is a key or a condition (`get K9`, `query status=open`). Errors: UsageError if something required stays
+  // missing.
   absl::Status Fill(const Session& session) const;
 
  private:
   struct Place {
     CLI::Option* table = nullptr;
     CLI::Option* long_form = nullptr;  // another option for the table; null: none
-    CLI::Option* words = nullptr;      // the argument of the command that may begin with the table; null: none
+    bool is_argument = false;          // `table` is an argument TABLE
+    CLI::Option* rest = nullptr;       // the argument behind an argument TABLE; null: none
+    bool is_rest_required = false;
+    CLI::Option* words = nullptr;  // the argument of the command that may begin with the table; null: none
     bool is_required = false;
     bool may_be_used = false;  // the table in use may be meant
   };
 
   void Visit(CLI::App& command, const std::string& path);
+  // Fills in the table in use for `get KEY`, for `.` and `./INDEX`, and for words that cannot name a table.
+  static absl::Status FillArgument(const Place& place, const Session& session);
 
   CLI::App& app_;
   std::map<const CLI::App*, Place> places_;

@@ -47,6 +47,16 @@ class TableArgumentsTest : public testing::Test {
     CLI::App& watch = *app.add_subcommand("watch");
     watch.add_option("table", table_)->required();
     app.add_subcommand("verify")->add_option("--table-name", table_);
+    CLI::App& get = *app.add_subcommand("get");
+    get.add_option("TABLE", table_)->required();
+    get.add_option("KEY", files_)->expected(1, 2);
+    CLI::App& put = *app.add_subcommand("put");
+    put.add_option("TABLE", table_)->required();
+    put.add_option("ITEM", to_)->required();
+    CLI::App& query = *app.add_subcommand("query");
+    query.add_option("TABLE", table_);
+    query.add_option("TERM", files_)->expected(0, 100);
+    query.add_option("--table-name", to_);
     app.add_subcommand("drop")->add_option("TABLE", table_)->required();
     CLI::App& group = *app.add_subcommand("table");
     CLI::App& describe = *group.add_subcommand("describe");
@@ -115,6 +125,27 @@ TEST_F(TableArgumentsTest, TheTableInUseIsNeverMeantByCommandsThatDelete) {
   ASSERT_TRUE(SetUsedTable(*session_, "Used").ok());
   EXPECT_THAT(Parse({"drop"}), HasSubstr("TABLE is required"));
   EXPECT_EQ(Parse({"verify"}), "") << "all tables";
+}
+
+TEST_F(TableArgumentsTest, TheTableInUseStandsBeforeKeysAndConditions) {
+  EXPECT_EQ(Parse({"put", "T"}), "ITEM is required");
+  EXPECT_EQ(Parse({"get", "."}), "no table is in use: armature use TABLE");
+  EXPECT_EQ(Parse({"get", "T", "K9"}), "T");
+  ASSERT_TRUE(SetUsedTable(*session_, "used").ok());
+  EXPECT_EQ(Parse({"get", "K9"}), "used");
+  EXPECT_THAT(files_, ElementsAre("K9"));
+  EXPECT_EQ(Parse({"get", "Amazon S3", "S3 Thread 2"}), "used");
+  EXPECT_THAT(files_, ElementsAre("Amazon S3", "S3 Thread 2"));
+  EXPECT_EQ(Parse({"get", ".", "A", "B"}), "used");
+  EXPECT_THAT(files_, ElementsAre("A", "B"));
+  EXPECT_EQ(Parse({"get", "T", "K9"}), "T");
+  EXPECT_EQ(Parse({"put", "{\"a\": 1}"}), "used");
+  EXPECT_EQ(to_, "{\"a\": 1}");
+  EXPECT_EQ(Parse({"query", "status=open"}), "used");
+  EXPECT_THAT(files_, ElementsAre("status=open"));
+  EXPECT_EQ(Parse({"query", "T/ByStatus", "status=open"}), "T/ByStatus");
+  EXPECT_EQ(Parse({"query", "T"}), "T");
+  EXPECT_EQ(Parse({"query", "./ByStatus", "open"}), "used/ByStatus");
 }
 
 }  // namespace armature::cli::table_arguments_test
