@@ -49,8 +49,9 @@ CLI::Option* SecondArgumentOf(CLI::App& command) {
 
 // False for a word that is neither a table nor TABLE/INDEX: a key, a condition or an item.
 bool MayBeTable(std::string_view word) {
-  return std::all_of(word.begin(), word.end(), [](char c) {
-    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("_.-:/", std::string_view(&c, 1));
+  constexpr std::string_view kMarks = "_.-:/";
+  return std::all_of(word.begin(), word.end(), [kMarks](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || kMarks.find(c) != kMarks.npos;
   });
 }
 
