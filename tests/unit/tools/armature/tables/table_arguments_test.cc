@@ -36,6 +36,7 @@ class TableArgumentsTest : public testing::Test {
   // Parses the arguments with fresh commands. Returns the table, or the error.
   std::string Parse(std::vector<std::string> arguments) {
     CLI::App app;
+    std::string request;
     table_.clear();
     files_.clear();
     CLI::App& export_command = *app.add_subcommand("export");
@@ -57,11 +58,11 @@ class TableArgumentsTest : public testing::Test {
     query.add_option("TABLE", table_);
     query.add_option("TERM", files_)->expected(0, 100);
     query.add_option("--table-name", to_);
+    query.add_option("--cli-input-json", request);
     app.add_subcommand("drop")->add_option("TABLE", table_)->required();
     CLI::App& group = *app.add_subcommand("table");
     CLI::App& describe = *group.add_subcommand("describe");
     describe.add_option("--table-name", table_);
-    std::string request;
     describe.add_option("--cli-input-json", request);
     const TableArguments tables(app);
     std::reverse(arguments.begin(), arguments.end());
