@@ -1,5 +1,4 @@
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -74,16 +73,15 @@ absl::Status DeleteTable(const Session& session, const client::Client& client,
 // Prints the names of all pages, or of one page if the request has a limit.
 absl::Status ListTables(const Session& session, const client::Client& client, api::v1::ListTablesRequest request) {
   Json names = Json::array();
-  std::optional<std::string> last;
+  std::string last;  // of the page; empty: there are no more
   do {
     ARM_ASSIGN_OR_RETURN(const auto page, client.ListTables(request));
     for (const std::string& name : page.table_names()) names.push_back(name);
-    last.reset();
-    if (page.has_last_evaluated_table_name()) last = page.last_evaluated_table_name();
-    request.set_exclusive_start_table_name(last.value_or(""));
-  } while (last.has_value() && !request.has_limit());
+    last = page.last_evaluated_table_name();
+    request.set_exclusive_start_table_name(last);
+  } while (!last.empty() && !request.has_limit());
   Json result = {{"TableNames", names}};
-  if (last.has_value()) result["LastEvaluatedTableName"] = *last;
+  if (!last.empty()) result["LastEvaluatedTableName"] = last;
   session.Print(result, [&names] {
     TextTable table({"TableName"});
     for (const Json& name : names) table.AddRow({name.get<std::string>()});
