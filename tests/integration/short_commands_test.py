@@ -139,7 +139,7 @@ class TablesTest(ShortTest):
         self.assertEqual([(table["TableName"], table["Created"], table["Items"]) for table in made],
                          [("Business", True, 5), ("CustomerOrders", True, 6), ("GameScores", True, 13), ("Thread", True, 11),
                           ("orders-table", True, 3)])
-        self.assertEqual(self.cli("scan", "Thread")["Count"], 11)
+        self.assertEqual(self.cli("count", "Thread"), 11)
         self.assertIn("There are tables Business,", self.failing(USAGE_ERROR, "demo"))
         self.assertEqual([table["Created"] for table in self.cli("demo", "--yes")["Tables"]], [False] * 5)
         self.assertIn("describe orders-table", self.text("demo", "--yes"))
@@ -154,7 +154,9 @@ class PlacesOfTablesTest(ShortTest):
         described = self.cli("table", "describe", "orders")
         self.assertEqual(described, self.cli("table", "describe", "--table-name", "orders"))
         self.assertEqual(described, self.cli("describe", "orders"))
-        self.assertEqual(self.cli("scan", "orders")["Count"], 0)
+        self.assertEqual(self.cli("count", "orders"), 0)
+        names = ("--filter-expression", "attribute_exists(order_id)")
+        self.assertEqual(self.cli("scan", "orders", *names)["Count"], 0)
         self.assertEqual(self.cli("ttl", "orders")["TimeToLiveDescription"]["TimeToLiveStatus"], "DISABLED")
         lines = self.directory / "orders.jsonl"
         lines.write_text('{"order_id": {"S": "1"}}\n')
@@ -173,7 +175,7 @@ class PlacesOfTablesTest(ShortTest):
         self.assertEqual(self.cli("use", "orders"), {"TableName": "orders"})
         self.assertEqual(self.text("use"), "orders\n")
         self.assertEqual(self.cli("describe")["Table"]["TableName"], "orders")
-        self.assertEqual(self.cli("scan")["Count"], 0)
+        self.assertEqual(self.cli("count"), 0)
         lines = self.directory / "orders.jsonl"
         lines.write_text('{"order_id": {"S": "1"}}\n')
         self.cli("load", lines)
@@ -203,7 +205,7 @@ class HintsTest(ShortTest):
 
     def test_unknown_tables(self):
         error, hint = self.said("scan", "oders")
-        self.assertEqual(error, "ResourceNotFoundException: Requested resource not found")
+        self.assertTrue(error.startswith("ResourceNotFoundException: Requested resource not found"), error)
         self.assertEqual(hint, "there is no table 'oders'; the daemon has no tables")
         self.create_orders()
         self.assertEqual(self.said("scan", "oders")[1], "there is no table 'oders'; did you mean 'orders'?")

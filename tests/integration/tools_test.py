@@ -220,7 +220,7 @@ class CommandLineTest(ToolsTest):
         self.assertEqual(complete("armature", "table", "cr"), ["create"])
         self.assertEqual(complete("armature", "--endpoint", "a:1", "table", "delete", "--w"), ["--wait"])
         self.assertEqual(complete("armature", "table", "delete", "--out"), ["--output"])
-        self.assertEqual(complete("armature", "table", "list", "--output", ""), ["json", "jsonl", "table", "csv", "yaml"])
+        self.assertEqual(complete("armature", "table", "list", "--output", ""), ["csv", "json", "jsonl", "table", "yaml"])
         self.assertEqual(complete("armature", "completion", "z"), ["zsh"])
         for shell in ("zsh", "fish"):
             self.assertIn("armature", run(PATHS.armature, "completion", shell).stdout)
@@ -318,7 +318,7 @@ class SamplesTest(ToolsTest):
         blocks = re.findall(r"^```sh\n(.*?)^```", page, re.M | re.S)
         commands = "".join(blocks).splitlines(keepends=True)
         output = self.run_shown("".join(line for line in commands if not line.startswith(("PATH=", "alias "))))
-        for expected in ("order-9001", "fee added", "Meteor Blasters", "SUM(amount)", "orders-copy"):
+        for expected in ("order-9001", "fee added", "Meteor Blasters", "SUM(amount)", "KeyHex"):
             self.assertIn(expected, output)
 
 

@@ -41,8 +41,11 @@ bool TakesItem(const FieldDescriptor& field) {
 // The typed JSON of an argument in plain JSON.
 absl::StatusOr<Json> ParseItemArgument(const std::string& argument) {
   ARM_ASSIGN_OR_RETURN(const std::string text, TextOfArgument(argument));
-  ARM_ASSIGN_OR_RETURN(const api::v1::Item item, ItemFromPlain(text));
-  return MessageToJson(item);
+  const absl::StatusOr<api::v1::Item> item = ItemFromPlain(text);
+  if (item.ok()) return MessageToJson(*item);
+  // Its error shows the place of a fault in the grammar, and the remedy for the name of a file.
+  const absl::StatusOr<Json> json = ParseJsonArgument(argument);
+  return json.ok() ? item.status() : json.status();
 }
 
 bool IsText(const FieldDescriptor& field) {
@@ -68,19 +71,10 @@ RequestOptions::RequestOptions(CLI::App& command, const Descriptor& request, con
     CHECK(entry.field != nullptr) << request.name() << " has no field for " << spec.name;
     AddOption(command, &entry);
   }
-  input_option_ = command
-                      .add_option("--cli-input-json", input_json_,
-                                  "The whole request in its documented form; other options override its members")
-                      ->type_name("JSON|@FILE");
-}
-
-std::vector<std::string> RequestOptions::Given() const {
-  std::vector<std::string> names;
-  for (const Entry& entry : entries_) {
-    if (entry.option->count() > 0) names.emplace_back(entry.spec.name);
-  }
-  if (input_option_->count() > 0) names.push_back(input_option_->get_name());
-  return names;
+  command
+      .add_option("--cli-input-json", input_json_,
+                  "The whole request in its documented form; other options override its members")
+      ->type_name("JSON|@FILE");
 }
 
 std::string RequestOptions::TextOf(std::string_view name) const {

@@ -83,9 +83,6 @@ class RequestOptions {
     return request;
   }
 
-  // Names of the options on the parsed command line, with their dashes.
-  std::vector<std::string> Given() const;
-
   // The text of an option on the parsed command line. Empty: it is not given.
   std::string TextOf(std::string_view name) const;
 
@@ -105,7 +102,6 @@ class RequestOptions {
 
   std::vector<Entry> entries_;  // CLI11 holds pointers into it: not resized after the constructor
   std::string input_json_;
-  const CLI::Option* input_option_ = nullptr;
 };
 
 // A command whose options are fields of one request.

@@ -182,21 +182,22 @@ std::vector<OptionSpec> ReadOptions(const std::vector<OptionSpec>& more) {
   return specs;
 }
 
-// Refuses a command line that mixes the two forms of a command.
-void CheckForm(const CLI::App& command, const RequestOptions& long_form, const ShortRead& short_form) {
+// True for the long form, which may name its table by the argument TABLE, too. Refuses a command line that mixes the
+// two forms of a command.
+bool IsLong(CLI::App& command, const ShortRead& short_form) {
+  if (!IsLongForm(command)) return short_form.target.empty() && ShortOptionGiven(command).empty();
   const std::string name = command.get_name();
   const std::string usage =
       Cat("the short form is ", name, " TABLE[/INDEX], the long form ", name, " --table-name TABLE");
-  if (short_form.target.empty()) {
-    // Without options of the long form, the table in use may be meant.
-    const std::string given = IsLongForm(command) ? ShortOptionGiven(command) : "";
-    if (!given.empty()) throw CLI::ValidationError(Cat(given, " belongs to the short form; ", usage));
-    return;
-  }
-  for (const std::string& given : long_form.Given()) {
-    if (given == "--select") continue;  // both forms have it
-    throw CLI::ValidationError(Cat(given, " belongs to the long form; ", usage));
-  }
+  std::string given = ShortOptionGiven(command);
+  if (given.empty() && !short_form.terms.empty()) given = short_form.terms.front();
+  if (!given.empty()) throw CLI::ValidationError(Cat(given, " belongs to the short form; ", usage));
+  if (short_form.target.empty()) return true;
+  CLI::Option* const table = command.get_option(kTableNameOption.name);
+  if (table->count() > 0) throw CLI::ValidationError(Cat("the table is given twice: ", short_form.target));
+  table->add_result(short_form.target);
+  table->run_callback();
+  return true;
 }
 
 // Adds a command with the options of `command`, the long form, and the arguments of the short form.
@@ -211,10 +212,11 @@ void AddRead(CLI::App& app, Action* action, ReadKind kind, const RequestCommand&
   CLI::Option* const all = read.add_flag("--all-pages", *all_pages, "Read all pages and print them as one");
   read.footer(command.footer);
   read.callback([=, &read] {
-    CheckForm(read, *long_form, *short_form);
-    if (!short_form->target.empty() && all->count() > 0) throw CLI::ValidationError("the short form reads all pages");
+    const bool is_long = IsLong(read, *short_form);
+    if (!is_long && all->count() > 0) throw CLI::ValidationError("the short form reads all pages");
     *action = [=](const Session& session) -> absl::Status {
-      if (!short_form->target.empty()) {
+      // The table in use may have been filled in.
+      if (!is_long || (!short_form->target.empty() && long_form->TextOf(kTableNameOption.name).empty())) {
         short_form->select = long_form->TextOf("--select");
         return RunShortRead(session, kind, *short_form);
       }

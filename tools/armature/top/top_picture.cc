@@ -34,7 +34,7 @@ std::string ShownBytes(double bytes) { return ShowBytes(static_cast<uint64_t>(st
 
 std::string MsText(double ms) {
   if (ms >= 100) return absl::StrFormat("%.0f", ms);
-  return absl::StrFormat(ms >= 10 ? "%.1f" : "%.2f", ms);
+  return ms >= 10 ? absl::StrFormat("%.1f", ms) : absl::StrFormat("%.2f", ms);
 }
 
 std::string ShareText(double share) { return absl::StrFormat("%.0f %%", share * 100); }
