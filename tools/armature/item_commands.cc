@@ -209,11 +209,10 @@ void AddRead(CLI::App& app, Action* action, ReadKind kind, const RequestCommand&
   AddShortRead(read, kind, short_form.get());
   const auto long_form = std::make_shared<RequestOptions>(read, *Request::descriptor(), command.options);
   const auto all_pages = std::make_shared<bool>(false);
-  CLI::Option* const all = read.add_flag("--all-pages", *all_pages, "Read all pages and print them as one");
+  read.add_flag("--all-pages", *all_pages, "Read all pages and print them as one");
   read.footer(command.footer);
   read.callback([=, &read] {
     const bool is_long = IsLong(read, *short_form);
-    if (!is_long && all->count() > 0) throw CLI::ValidationError("the short form reads all pages");
     *action = [=](const Session& session) -> absl::Status {
       // The table in use may have been filled in.
       if (!is_long || (!short_form->target.empty() && long_form->TextOf(kTableNameOption.name).empty())) {
