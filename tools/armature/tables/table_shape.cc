@@ -75,7 +75,8 @@ absl::StatusOr<std::vector<Attribute>> ParseAttributes(std::string_view text) {
 // Definitions of key attributes, each once, in the order of their first mention.
 class Types {
  public:
-  explicit Types(Definitions known) : definitions_(std::move(known)), is_typed_(static_cast<size_t>(definitions_.size()), true) {}
+  explicit Types(Definitions known)
+      : definitions_(std::move(known)), is_typed_(static_cast<size_t>(definitions_.size()), true) {}
 
   absl::Status Note(const Attribute& attribute) {
     auto found = std::find_if(definitions_.begin(), definitions_.end(),
