@@ -7,18 +7,14 @@ Run by CTest; by hand: item_commands_test.py --armatured PATH --armature PATH [u
 import csv
 import io
 import json
-import os
 import pathlib
-import pty
-import struct
 import subprocess
 import sys
-import fcntl
-import termios
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from armature_cli import API_ERROR, DIFFERENCES, INPUT_ERROR, PATHS, USAGE_ERROR, CliTest, run_tests  # noqa: E402
 from armature_daemon import WAIT_S  # noqa: E402
+from on_terminal import on_terminal  # noqa: E402
 
 MISSING = DIFFERENCES  # the exit code for an item that does not exist
 
@@ -67,20 +63,7 @@ class ItemCommandsTest(CliTest):
         return [json.loads(line) for line in self.said(*arguments).splitlines()]
 
     def on_terminal(self, *arguments, answer="", columns=80):
-        """Text on the screen of a terminal, and the exit code."""
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        with subprocess.Popen(self.command(*arguments), stdin=theirs, stdout=theirs, stderr=theirs) as process:
-            os.close(theirs)
-            os.write(ours, answer.encode())
-            seen = b""
-            try:
-                while chunk := os.read(ours, 65536):
-                    seen += chunk
-            except OSError:  # the other end of the terminal is closed
-                pass
-            os.close(ours)
-            return seen.decode().replace("\r\n", "\n"), process.wait(WAIT_S)
+        return on_terminal(self.command(*arguments), answer, columns)
 
     def test_an_item_goes_in_and_out_and_away(self):
         item = '{"order_id": "K1", "amount": 12.50, "big": 12345678901234567890123456789012345678, "tags": {"SS": ["a"]}, ' \

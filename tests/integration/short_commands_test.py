@@ -7,7 +7,6 @@ Run by CTest; by hand: short_commands_test.py --armatured PATH --armature PATH [
 import json
 import os
 import pathlib
-import pty
 import subprocess
 import sys
 import unittest
@@ -16,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from armature_cli import API_ERROR, PATHS, USAGE_ERROR, CliTest, run_tests  # noqa: E402
 from armature_daemon import WAIT_S  # noqa: E402
+from on_terminal import on_terminal  # noqa: E402
 
 
 class ShortTest(CliTest):
@@ -44,19 +44,7 @@ class ShortTest(CliTest):
         return done.stderr.decode()
 
     def on_terminal(self, *arguments, answer=""):
-        ours, theirs = pty.openpty()
-        with subprocess.Popen(self.command(*arguments), stdin=theirs, stdout=theirs, stderr=theirs, env=self.environment,
-                              close_fds=True) as process:
-            os.close(theirs)
-            os.write(ours, answer.encode())
-            seen = b""
-            try:
-                while chunk := os.read(ours, 65536):
-                    seen += chunk
-            except OSError:  # the other end of the terminal is closed
-                pass
-            os.close(ours)
-            return seen.decode().replace("\r\n", "\n"), process.wait(WAIT_S)
+        return on_terminal(self.command(*arguments), answer, env=self.environment)
 
     def create_orders(self):
         self.cli("create", "orders", "--key", "order_id", "--index",

@@ -7,9 +7,7 @@ Run by CTest; by hand: tools_test.py --armatured PATH --armature PATH [unittest 
 import argparse
 import importlib.util
 import json
-import os
 import pathlib
-import pty
 import re
 import shlex
 import subprocess
@@ -20,6 +18,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from armature_daemon import WAIT_S, Daemon  # noqa: E402
+from on_terminal import on_terminal  # noqa: E402
 PATHS = argparse.Namespace()
 
 TABLE = {
@@ -146,20 +145,7 @@ class CommandLineTest(ToolsTest):
         )
 
     def on_terminal(self, *arguments, answer=""):
-        """Runs the command on a terminal and types the answer. Returns the screen text and the exit code."""
-        ours, theirs = pty.openpty()
-        command = [PATHS.armature, "--endpoint", self.daemon.grpc, *arguments]
-        with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True) as process:
-            os.close(theirs)
-            os.write(ours, answer.encode())
-            seen = b""
-            try:
-                while chunk := os.read(ours, 65536):
-                    seen += chunk
-            except OSError:  # the other end of the terminal is closed
-                pass
-            os.close(ours)
-            return seen.decode().replace("\r\n", "\n"), process.wait(WAIT_S)
+        return on_terminal([PATHS.armature, "--endpoint", self.daemon.grpc, *arguments], answer)
 
     def test_a_table_goes_only_if_it_is_meant(self):
         self.create_table()
