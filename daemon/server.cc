@@ -221,7 +221,7 @@ void Server::Impl::MakeServices(const Config& config) {
   tables = std::make_unique<UnaryService>(gate.get(), rpc.get(), TableOperations());
   streams = std::make_unique<StreamService>(gate.get(), rpc.get());
   statements = std::make_unique<UnaryService>(gate.get(), rpc.get(), StatementOperations());
-  admin = std::make_unique<AdminService>(gate.get(), rpc.get(), config.place);
+  admin = std::make_unique<AdminService>(gate.get(), rpc.get(), config.place, requests.get());
   rpc->set_unknown(UnknownMethod(gate.get()));
   health = std::make_unique<HealthService>(rpc.get());
   reflection = std::make_unique<ReflectionService>(

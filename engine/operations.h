@@ -224,6 +224,7 @@ inline constexpr auto kOperations = std::to_array<Operation>({
      .answer = kFacts,
      .subject = "table_name",
      .is_audited = true},
+    {.name = "admin:ListRequests", .plane = Plane::kAdmin, .answer = kFacts},  // screens ask again and again
     {.name = "admin:RestoreTable",
      .plane = Plane::kAdmin,
      .answer = kChange,

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_REQUEST_TRACE_H_
 #define ARMATURE_ENGINE_REQUEST_TRACE_H_
 
-// Records where a request spends its time.
+// Records what a request works on and where it spends its time.
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "storage/base/time_histogram.h"
 
 namespace armature::engine {
@@ -30,26 +32,50 @@ inline constexpr size_t kWaitCount = 5;
 // Thread-safety: thread-safe. Lifetime: shared by the front end and the operation.
 class RequestTrace {
  public:
-  // Starts a wait. The result is to be passed to End. Cheap for a request without trace.
-  static int64_t Begin(const std::shared_ptr<RequestTrace>& trace) { return trace == nullptr ? 0 : MonotonicNs(); }
+  // `is_timed`: its waits are measured, which costs two reads of the clock for each.
+  explicit RequestTrace(bool is_timed) : is_timed_(is_timed) {}
+
+  // Starts a wait. The result is to be passed to End. Cheap for a request whose waits are not measured.
+  static int64_t Begin(const std::shared_ptr<RequestTrace>& trace) {
+    return trace == nullptr || !trace->is_timed_ ? 0 : MonotonicNs();
+  }
   static void End(const std::shared_ptr<RequestTrace>& trace, WaitFor what, int64_t begin_ns) {
-    if (trace == nullptr) return;
+    if (begin_ns == 0) return;
     trace->waits_ns_[static_cast<size_t>(what)].fetch_add(MonotonicNs() - begin_ns, std::memory_order_relaxed);
   }
-  // Must be called before the operation starts.
-  void set_table(std::string_view table) { table_ = IsName(table) ? table : "?"; }
-  const std::string& table() const { return table_; }
 
+  // The table, or the last one, that the request names: a text of the client, unchecked.
+  void set_table(std::string_view table) {
+    const absl::MutexLock lock(&mutex_);
+    table_.assign(table.substr(0, kTableBytesMax + 1));
+  }
+  // The name or ARN; "?" for what is none, since it goes into log lines; empty if the request names no table.
+  std::string table() const {
+    const absl::MutexLock lock(&mutex_);
+    return IsName(table_) ? table_ : "?";
+  }
+
+  // For another request. Nobody else may hold the trace.
+  void Restart() {
+    const absl::MutexLock lock(&mutex_);
+    table_.clear();
+    for (std::atomic<int64_t>& each : waits_ns_) each.store(0, std::memory_order_relaxed);
+  }
+
+  bool is_timed() const { return is_timed_; }
   int64_t wait_ns(WaitFor what) const { return waits_ns_[static_cast<size_t>(what)].load(std::memory_order_relaxed); }
 
  private:
-  // True for a printable name or ARN. The text comes from the client unchecked, and goes into a log line.
+  static constexpr size_t kTableBytesMax = 512;
+
   static bool IsName(std::string_view text) {
-    constexpr size_t kMax = 512;
-    return text.size() <= kMax && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+    return text.size() <= kTableBytesMax &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
   }
 
-  std::string table_;
+  const bool is_timed_;
+  mutable absl::Mutex mutex_;
+  std::string table_ ABSL_GUARDED_BY(mutex_);
   std::array<std::atomic<int64_t>, kWaitCount> waits_ns_ = {};
 };
 

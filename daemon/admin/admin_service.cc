@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "armature/admin/v1/admin.pb.h"
 #include "armature/version.h"
+#include "daemon/admin/request_list.h"
 #include "daemon/api/table_messages.h"
 #include "daemon/message_json/given_fields.h"
 #include "engine/backup/backup_jobs.h"
@@ -343,21 +344,28 @@ UnaryOperation ServerInfoOperation(std::string data_dir) {
   return {kPrefix, UnaryOperation::Run<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(run)};
 }
 
-std::vector<UnaryOperation> Operations(std::string data_dir) {
+UnaryOperation RequestsOperation(const RequestStats* stats) {
+  const auto run = [stats](const OperationContext&, const v1::ListRequestsRequest& request,
+                           v1::ListRequestsResponse* response,
+                           Finished done) { std::move(done)(ListRequests(stats, request, response)); };
+  return {kPrefix, UnaryOperation::Run<v1::ListRequestsRequest, v1::ListRequestsResponse>(run)};
+}
+
+std::vector<UnaryOperation> Operations(std::string data_dir, const RequestStats* stats) {
   return {
       ServerInfoOperation(std::move(data_dir)), UnaryOperation(ListIndexStatus, kPrefix),
       UnaryOperation(GetIndexStatus, kPrefix),  UnaryOperation(ListIndexViolations, kPrefix),
       UnaryOperation(VerifyTable, kPrefix),     UnaryOperation(StartBackup, kPrefix),
       UnaryOperation(GetBackupJob, kPrefix),    UnaryOperation(CancelBackupJob, kPrefix),
       UnaryOperation(ListBackups, kPrefix),     UnaryOperation(RestoreTable, kPrefix),
-      UnaryOperation(GetHotKeys, kPrefix),
+      UnaryOperation(GetHotKeys, kPrefix),      RequestsOperation(stats),
   };
 }
 
 }  // namespace
 
-AdminService::AdminService(const CallGate* gate, RpcFront* front, std::string data_dir)
-    : UnaryService(gate, front, Operations(std::move(data_dir))) {
+AdminService::AdminService(const CallGate* gate, RpcFront* front, std::string data_dir, const RequestStats* stats)
+    : UnaryService(gate, front, Operations(std::move(data_dir), stats)) {
   AddStreams("admin:ExportTable", &exports_);
   AddUnary(*engine::FindOperation(kEcho), Echo);
 }

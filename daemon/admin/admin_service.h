@@ -9,13 +9,15 @@
 #include "daemon/admin/export_stream.h"
 #include "daemon/grpc/call_gate.h"
 #include "daemon/grpc/unary_service.h"
+#include "daemon/telemetry/request_stats.h"
 
 namespace armature::daemon {
 
 // Thread-safety: thread-safe. Lifetime: outlives the server; `gate` outlives it.
 class AdminService final : public UnaryService {
  public:
-  AdminService(const CallGate* gate, RpcFront* front, std::string data_dir);
+  // `stats`: of the daemon's requests, outlives it; may be null.
+  AdminService(const CallGate* gate, RpcFront* front, std::string data_dir, const RequestStats* stats);
 
   // Ends the streams of ExportTable, because the server is stopping.
   void Drain() { exports_.Drain(); }

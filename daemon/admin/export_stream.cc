@@ -41,7 +41,7 @@ class ExportStream::Page final : public engine::PageWriter {
 
 void ExportStream::Start() {
   call_->set_handler(shared_from_this());
-  counted_ = gate_->Count(Front::kGrpc, kOperation);
+  counted_ = gate_->Count(Front::kGrpc, kOperation, *call_);
   gate_->Identify(call_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
     if (self->is_over_) return;
     if (!caller.ok()) return self->End(caller.status());

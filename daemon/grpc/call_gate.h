@@ -167,8 +167,8 @@ class CallGate {
   void Audit(const Caller* caller, AuditRecord record) const;
 
   // Starts to count a request. Does nothing without statistics.
-  RequestStats::Request Count(Front front, std::string_view operation) const {
-    return RequestStats::Begin(stats_, front, operation);
+  RequestStats::Request Count(Front front, std::string_view operation, const RpcCall& call) const {
+    return RequestStats::Begin(stats_, front, operation, call.peer().text);
   }
 
  private:

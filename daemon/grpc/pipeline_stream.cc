@@ -12,9 +12,9 @@ namespace armature::daemon {
 
 void PipelineStream::Start() {
   call_->set_handler(shared_from_this());
-  counted_ = gate_->Count(Front::kGrpc, "Pipeline");
+  counted_ = gate_->Count(Front::kGrpc, "Pipeline", *call_);
   // The id of a slow operation in the log: this id, a slash, and the operation's id.
-  if (counted_.trace() != nullptr) request_id_ = store::RandomUuid();
+  if (counted_.has_id()) request_id_ = store::RandomUuid();
   gate_->Identify(call_,
                   [self = shared_from_this()](absl::StatusOr<Caller> caller) { self->Identified(std::move(caller)); });
 }
@@ -82,7 +82,7 @@ void PipelineStream::RunRequest(const absl::Status& admitted) {
                             .number = asked.number,
                             .room = is_known ? known->weight : 1,
                             .only_reads = is_known && engine::OnlyReads(*engine::FindOperation(known->name)),
-                            .counted = gate_->Count(Front::kPipeline, is_known ? known->name : "")};
+                            .counted = gate_->Count(Front::kPipeline, is_known ? known->name : "", *call_)};
   room_taken_.fetch_add(operation.room, std::memory_order_relaxed);
   if (!parsed.ok()) return Send(operation, parsed, {});
   if (!is_known) return Send(operation, ValidationError("The request names no operation"), {});

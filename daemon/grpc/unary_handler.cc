@@ -58,10 +58,9 @@ void UnaryHandler::OnReadEnd() {
 }
 
 void UnaryHandler::Begin() {
-  counted_ = gate_->Count(Front::kGrpc, operation_->name);
+  counted_ = gate_->Count(Front::kGrpc, operation_->name, *call_);
   is_counting_ = true;
-  // The client gets an id of the call, to ask the operator about a slow one.
-  if (counted_.trace() != nullptr) request_id_ = store::RandomUuid();
+  if (counted_.has_id()) request_id_ = store::RandomUuid();
 }
 
 void UnaryHandler::Run() {

@@ -26,7 +26,7 @@ std::string NetworkTextOf(const H2Peer& peer) {
 void WatchStream::Start() {
   call_->set_handler(shared_from_this());
   call_->SetPatient();
-  counted_ = gate_->Count(Front::kGrpc, kWatchOperation);
+  counted_ = gate_->Count(Front::kGrpc, kWatchOperation, *call_);
   gate_->Identify(call_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
     if (self->is_over_) return;
     if (!caller.ok()) return self->End(caller.status());

@@ -261,7 +261,7 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   const std::string* const target = request.Find("x-amz-target");
   std::string_view operation;
   const bool is_known = target != nullptr && operations_->Knows(*target, &operation);
-  exchange.counted = RequestStats::Begin(options_.stats, Front::kHttp, operation);
+  exchange.counted = RequestStats::Begin(options_.stats, Front::kHttp, operation, request.peer);
   if (!is_known) {
     JsonAnswer answer = UnknownOperation(target, exchange.request_id);
     return Finish(std::move(exchange), std::move(answer));

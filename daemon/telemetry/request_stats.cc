@@ -1,6 +1,7 @@
 #include "daemon/telemetry/request_stats.h"
 
 #include <optional>
+#include <utility>
 
 #include "glog/logging.h"
 
@@ -13,22 +14,19 @@ constexpr uint64_t kSlowLinesPerSecond = 10;
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr size_t kOther = kOperationCount - 1;
 
-size_t OperationOf(std::string_view name) {
-  const engine::Operation* const found = engine::FindOperation(name);
+size_t NumberOf(const engine::Operation* found) {
   if (found == nullptr || found->plane == engine::Plane::kStream) return kOther;
   return static_cast<size_t>(found - engine::kOperations.data());
 }
 
-bool IsWholeStream(size_t operation) { return operation != kOther && engine::kOperations[operation].is_whole_stream; }
+bool IsWholeStream(std::string_view operation) {
+  const engine::Operation* const found = engine::FindOperation(operation);
+  return found != nullptr && found->is_whole_stream;
+}
 
 size_t At(Front front) { return static_cast<size_t>(front); }
 
 }  // namespace
-
-std::string_view FrontName(Front front) {
-  constexpr std::array<std::string_view, kFrontCount> kNames = {"grpc", "http", "pipeline"};
-  return kNames[At(front)];
-}
 
 size_t ResultOf(const absl::Status& status) {
   if (status.ok()) return kOk;
@@ -43,14 +41,33 @@ std::string_view ResultName(size_t result) {
   return result == kInternal ? "InternalServerError" : ApiErrorName(static_cast<ApiErrorType>(result));
 }
 
-RequestStats::Request::Request(RequestStats* stats, Front front, size_t operation)
+RequestStats::Request::Request(RequestStats* stats, Front front, size_t operation, std::string_view name,
+                               std::string_view peer)
     : stats_(stats), front_(front), operation_(operation), start_ns_(MonotonicNs()) {
-  if (stats->slow_ns_ > 0) trace_ = std::make_shared<engine::RequestTrace>();
+  place_ = stats->running_.Enter(name, front, peer, start_ns_, &trace_);
 }
 
-RequestStats::Request RequestStats::Begin(Front front, std::string_view operation) {
+RequestStats::Request RequestStats::Begin(Front front, std::string_view operation, std::string_view peer) {
   fronts_[At(front)].begun.fetch_add(1, std::memory_order_relaxed);
-  return {this, front, OperationOf(operation)};
+  const engine::Operation* const found = engine::FindOperation(operation);
+  return {this, front, NumberOf(found), found == nullptr ? OperationName(kOther) : found->name, peer};
+}
+
+RequestFacts RequestStats::Request::Facts(int64_t took_ns, const absl::Status& status,
+                                          std::string_view request_id) const {
+  RequestFacts facts;
+  if (place_ != nullptr) {
+    facts = RunningRequests::FactsOf(*place_);
+  } else {
+    facts.operation = OperationName(operation_);
+    facts.front = front_;
+    facts.begun_ns = start_ns_;
+    if (trace_ != nullptr) facts.Take(*trace_);
+  }
+  facts.took_ns = took_ns;
+  facts.result = ResultName(ResultOf(status));
+  facts.request_id = request_id;
+  return facts;
 }
 
 void RequestStats::Request::Finish(const absl::Status& status, std::string_view request_id) const {
@@ -59,24 +76,27 @@ void RequestStats::Request::Finish(const absl::Status& status, std::string_view 
   Operation& operation = stats_->fronts_[At(front_)].operations[operation_];
   operation.times.Add(took_ns);
   operation.finished[ResultOf(status)].fetch_add(1, std::memory_order_relaxed);
-  const bool is_slow = stats_->slow_ns_ > 0 && took_ns >= stats_->slow_ns_;
-  if (is_slow && !IsWholeStream(operation_)) stats_->TellSlow(*this, took_ns, status, request_id);
+  if (took_ns >= stats_->kept_ns()) {
+    RequestFacts facts = Facts(took_ns, status, request_id);
+    if (!IsWholeStream(facts.operation)) {
+      if (stats_->slow_ns_ > 0) stats_->Log(facts);
+      stats_->slow_.Add(std::move(facts));
+    }
+  }
+  RunningRequests::Leave(place_);
 }
 
-void RequestStats::TellSlow(const Request& request, int64_t took_ns, const absl::Status& status,
-                            std::string_view request_id) {
+void RequestStats::Log(const RequestFacts& facts) {
   const int64_t second = MonotonicNs() / 1'000'000'000;
   if (slow_second_.exchange(second, std::memory_order_relaxed) != second) slow_lines_.store(0);
   if (slow_lines_.fetch_add(1, std::memory_order_relaxed) >= kSlowLinesPerSecond) {
     slow_lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  const engine::RequestTrace& trace = *request.trace_;
-  const auto ms = [&](engine::WaitFor what) { return trace.wait_ns(what) / kNsPerMs; };
-  LOG(WARNING) << "request: slow operation=" << OperationName(request.operation_)
-               << " front=" << FrontName(request.front_) << " table=" << trace.table()
-               << " result=" << ResultName(ResultOf(status)) << " request_id=" << request_id
-               << " ms=" << took_ns / kNsPerMs << " queue_ms=" << ms(engine::WaitFor::kQueue)
+  const auto ms = [&](engine::WaitFor what) { return facts.waits_ns[static_cast<size_t>(what)] / kNsPerMs; };
+  LOG(WARNING) << "request: slow operation=" << facts.operation << " front=" << FrontName(facts.front)
+               << " table=" << facts.table << " result=" << facts.result << " request_id=" << facts.request_id
+               << " ms=" << facts.took_ns / kNsPerMs << " queue_ms=" << ms(engine::WaitFor::kQueue)
                << " lock_ms=" << ms(engine::WaitFor::kLock) << " read_ms=" << ms(engine::WaitFor::kRead)
                << " commit_ms=" << ms(engine::WaitFor::kCommit) << " index_ms=" << ms(engine::WaitFor::kIndex)
                << " not_told=" << slow_lost_.exchange(0);

@@ -1,7 +1,8 @@
 #ifndef ARMATURE_DAEMON_TELEMETRY_REQUEST_STATS_H_
 #define ARMATURE_DAEMON_TELEMETRY_REQUEST_STATS_H_
 
-// Counts requests and their durations by front end, operation and result, and logs slow requests.
+// Counts requests and their durations by front end, operation and result; knows those that run; logs and keeps slow
+// ones.
 
 #include <array>
 #include <atomic>
@@ -11,17 +12,15 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "daemon/telemetry/request_facts.h"
+#include "daemon/telemetry/running_requests.h"
+#include "daemon/telemetry/slow_requests.h"
 #include "engine/operations.h"
 #include "engine/request_trace.h"
 #include "storage/base/api_error.h"
 #include "storage/base/time_histogram.h"
 
 namespace armature::daemon {
-
-// The front end of a request: a call of its own, or (kPipeline) one of many in a Pipeline stream.
-enum class Front : uint8_t { kGrpc, kHttp, kPipeline };
-inline constexpr size_t kFrontCount = 3;
-std::string_view FrontName(Front front);
 
 // Operations are numbered as in engine::kOperations. The last number stands for all others.
 inline constexpr size_t kOperationCount = engine::kOperations.size() + 1;
@@ -34,8 +33,8 @@ inline constexpr size_t kResultCount = static_cast<size_t>(kLastApiErrorType) + 
 size_t ResultOf(const absl::Status& status);
 std::string_view ResultName(size_t result);
 
-// Thread-safety: thread-safe. Cost: a few relaxed additions and two clock reads per request. No lock is taken, and
-// nothing is allocated unless slow requests are logged.
+// Thread-safety: thread-safe. Cost: a few relaxed additions and two clock reads per request, beside that of
+// RunningRequests.
 class RequestStats {
  public:
   // A started request. Cheap to copy. Does nothing if it was made without stats.
@@ -44,28 +43,42 @@ class RequestStats {
     Request() = default;
     // Call it once for all copies. `request_id`: the id that the client knows.
     void Finish(const absl::Status& status, std::string_view request_id) const;
-    // Trace for the engine; null unless slow requests are logged.
+    // Trace for the engine; may be null.
     const std::shared_ptr<engine::RequestTrace>& trace() const { return trace_; }
+    // True if slow requests are logged: the client gets an id, to ask the operator about a slow one.
+    bool has_id() const { return stats_ != nullptr && stats_->slow_ns_ > 0; }
 
    private:
     friend class RequestStats;
-    Request(RequestStats* stats, Front front, size_t operation);
+    Request(RequestStats* stats, Front front, size_t operation, std::string_view name, std::string_view peer);
+    RequestFacts Facts(int64_t took_ns, const absl::Status& status, std::string_view request_id) const;
 
     RequestStats* stats_ = nullptr;
     Front front_ = Front::kGrpc;
     size_t operation_ = 0;
     int64_t start_ns_ = 0;
     std::shared_ptr<engine::RequestTrace> trace_;
+    RunningRequests::Place* place_ = nullptr;
   };
 
-  // Requests that take at least `slow_ns` are logged; 0: none.
-  explicit RequestStats(int64_t slow_ns) : slow_ns_(slow_ns) {}
+  // Requests that take this long are kept unless the operator says how long a slow request takes.
+  static constexpr int64_t kSlowNs = 1'000'000'000;
 
-  Request Begin(Front front, std::string_view operation);
+  // Requests that take at least `slow_ns` are logged and kept, with the durations of their waits. 0: none is logged,
+  // and those of kSlowNs are kept, without waits.
+  explicit RequestStats(int64_t slow_ns) : slow_ns_(slow_ns), running_(slow_ns > 0) {}
+
+  // `peer`: address of the client.
+  Request Begin(Front front, std::string_view operation, std::string_view peer = {});
   // Begin for `stats` that may be null.
-  static Request Begin(RequestStats* stats, Front front, std::string_view operation) {
-    return stats == nullptr ? Request() : stats->Begin(front, operation);
+  static Request Begin(RequestStats* stats, Front front, std::string_view operation, std::string_view peer = {}) {
+    return stats == nullptr ? Request() : stats->Begin(front, operation, peer);
   }
+
+  const RunningRequests& running() const { return running_; }
+  const SlowRequests& slow() const { return slow_; }
+  // The duration from which on requests are kept as slow ones.
+  int64_t kept_ns() const { return slow_ns_ > 0 ? slow_ns_ : kSlowNs; }
 
   // Number of finished requests. Operations and results are given by the numbers above.
   uint64_t finished(Front front, size_t operation, size_t result) const;
@@ -83,9 +96,11 @@ class RequestStats {
     std::atomic<uint64_t> begun = 0;
   };
 
-  void TellSlow(const Request& request, int64_t took_ns, const absl::Status& status, std::string_view request_id);
+  void Log(const RequestFacts& facts);
 
   const int64_t slow_ns_;
+  RunningRequests running_;
+  SlowRequests slow_;
   std::array<PerFront, kFrontCount> fronts_;
   // At most a few slow requests are logged per second, so that logging does not slow an overloaded daemon further.
   std::atomic<int64_t> slow_second_ = 0;

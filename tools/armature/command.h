@@ -189,6 +189,7 @@ void AddStoreCommands(CLI::App& app, Action* action);
 void AddShortTableCommands(CLI::App& app, Action* action);  // ls, describe, create, drop, use
 void AddDemoCommand(CLI::App& app, Action* action);
 void AddTopCommand(CLI::App& app, Action* action);
+void AddRequestCommands(CLI::App& app, Action* action);  // running, slow
 
 // Runs the whole tool. `arguments`: those after the program name. Returns the exit code, see ExitCode.
 int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);

@@ -27,6 +27,56 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// The requests that ListRequests returns.
+type RequestChoice int32
+
+const (
+	RequestChoice_REQUEST_CHOICE_UNSPECIFIED RequestChoice = 0 // Like RUNNING.
+	RequestChoice_REQUEST_CHOICE_RUNNING     RequestChoice = 1
+	RequestChoice_REQUEST_CHOICE_SLOW        RequestChoice = 2
+)
+
+// Enum value maps for RequestChoice.
+var (
+	RequestChoice_name = map[int32]string{
+		0: "REQUEST_CHOICE_UNSPECIFIED",
+		1: "REQUEST_CHOICE_RUNNING",
+		2: "REQUEST_CHOICE_SLOW",
+	}
+	RequestChoice_value = map[string]int32{
+		"REQUEST_CHOICE_UNSPECIFIED": 0,
+		"REQUEST_CHOICE_RUNNING":     1,
+		"REQUEST_CHOICE_SLOW":        2,
+	}
+)
+
+func (x RequestChoice) Enum() *RequestChoice {
+	p := new(RequestChoice)
+	*p = x
+	return p
+}
+
+func (x RequestChoice) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (RequestChoice) Descriptor() protoreflect.EnumDescriptor {
+	return file_armature_admin_v1_admin_proto_enumTypes[0].Descriptor()
+}
+
+func (RequestChoice) Type() protoreflect.EnumType {
+	return &file_armature_admin_v1_admin_proto_enumTypes[0]
+}
+
+func (x RequestChoice) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use RequestChoice.Descriptor instead.
+func (RequestChoice) EnumDescriptor() ([]byte, []int) {
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{0}
+}
+
 // Kind of an index.
 type IndexKind int32
 
@@ -61,11 +111,11 @@ func (x IndexKind) String() string {
 }
 
 func (IndexKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_armature_admin_v1_admin_proto_enumTypes[0].Descriptor()
+	return file_armature_admin_v1_admin_proto_enumTypes[1].Descriptor()
 }
 
 func (IndexKind) Type() protoreflect.EnumType {
-	return &file_armature_admin_v1_admin_proto_enumTypes[0]
+	return &file_armature_admin_v1_admin_proto_enumTypes[1]
 }
 
 func (x IndexKind) Number() protoreflect.EnumNumber {
@@ -74,7 +124,7 @@ func (x IndexKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use IndexKind.Descriptor instead.
 func (IndexKind) EnumDescriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{0}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{1}
 }
 
 // State of an index.
@@ -117,11 +167,11 @@ func (x IndexState) String() string {
 }
 
 func (IndexState) Descriptor() protoreflect.EnumDescriptor {
-	return file_armature_admin_v1_admin_proto_enumTypes[1].Descriptor()
+	return file_armature_admin_v1_admin_proto_enumTypes[2].Descriptor()
 }
 
 func (IndexState) Type() protoreflect.EnumType {
-	return &file_armature_admin_v1_admin_proto_enumTypes[1]
+	return &file_armature_admin_v1_admin_proto_enumTypes[2]
 }
 
 func (x IndexState) Number() protoreflect.EnumNumber {
@@ -130,7 +180,7 @@ func (x IndexState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use IndexState.Descriptor instead.
 func (IndexState) EnumDescriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{1}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{2}
 }
 
 // Phase of the construction of an index.
@@ -170,11 +220,11 @@ func (x IndexBuildPhase) String() string {
 }
 
 func (IndexBuildPhase) Descriptor() protoreflect.EnumDescriptor {
-	return file_armature_admin_v1_admin_proto_enumTypes[2].Descriptor()
+	return file_armature_admin_v1_admin_proto_enumTypes[3].Descriptor()
 }
 
 func (IndexBuildPhase) Type() protoreflect.EnumType {
-	return &file_armature_admin_v1_admin_proto_enumTypes[2]
+	return &file_armature_admin_v1_admin_proto_enumTypes[3]
 }
 
 func (x IndexBuildPhase) Number() protoreflect.EnumNumber {
@@ -183,7 +233,7 @@ func (x IndexBuildPhase) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use IndexBuildPhase.Descriptor instead.
 func (IndexBuildPhase) EnumDescriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{2}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{3}
 }
 
 // Use of a key that is counted.
@@ -223,11 +273,11 @@ func (x KeyUse) String() string {
 }
 
 func (KeyUse) Descriptor() protoreflect.EnumDescriptor {
-	return file_armature_admin_v1_admin_proto_enumTypes[3].Descriptor()
+	return file_armature_admin_v1_admin_proto_enumTypes[4].Descriptor()
 }
 
 func (KeyUse) Type() protoreflect.EnumType {
-	return &file_armature_admin_v1_admin_proto_enumTypes[3]
+	return &file_armature_admin_v1_admin_proto_enumTypes[4]
 }
 
 func (x KeyUse) Number() protoreflect.EnumNumber {
@@ -236,7 +286,7 @@ func (x KeyUse) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use KeyUse.Descriptor instead.
 func (KeyUse) EnumDescriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{3}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{4}
 }
 
 // State of a backup job.
@@ -279,11 +329,11 @@ func (x BackupJobState) String() string {
 }
 
 func (BackupJobState) Descriptor() protoreflect.EnumDescriptor {
-	return file_armature_admin_v1_admin_proto_enumTypes[4].Descriptor()
+	return file_armature_admin_v1_admin_proto_enumTypes[5].Descriptor()
 }
 
 func (BackupJobState) Type() protoreflect.EnumType {
-	return &file_armature_admin_v1_admin_proto_enumTypes[4]
+	return &file_armature_admin_v1_admin_proto_enumTypes[5]
 }
 
 func (x BackupJobState) Number() protoreflect.EnumNumber {
@@ -292,7 +342,7 @@ func (x BackupJobState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BackupJobState.Descriptor instead.
 func (BackupJobState) EnumDescriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{4}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{5}
 }
 
 // Kind of a difference.
@@ -335,11 +385,11 @@ func (x IndexDifference_Kind) String() string {
 }
 
 func (IndexDifference_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_armature_admin_v1_admin_proto_enumTypes[5].Descriptor()
+	return file_armature_admin_v1_admin_proto_enumTypes[6].Descriptor()
 }
 
 func (IndexDifference_Kind) Type() protoreflect.EnumType {
-	return &file_armature_admin_v1_admin_proto_enumTypes[5]
+	return &file_armature_admin_v1_admin_proto_enumTypes[6]
 }
 
 func (x IndexDifference_Kind) Number() protoreflect.EnumNumber {
@@ -348,7 +398,7 @@ func (x IndexDifference_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use IndexDifference_Kind.Descriptor instead.
 func (IndexDifference_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{15, 0}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{19, 0}
 }
 
 // No parameters.
@@ -654,6 +704,319 @@ func (x *GetServerInfoResponse) GetDamaged() []string {
 	return nil
 }
 
+// Errors: ValidationException for a choice that is none, and for numbers out of their range.
+type ListRequestsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Choice        RequestChoice          `protobuf:"varint,1,opt,name=choice,proto3,enum=armature.admin.v1.RequestChoice" json:"choice,omitempty"`
+	AtLeastUs     int64                  `protobuf:"varint,2,opt,name=at_least_us,json=atLeastUs,proto3" json:"at_least_us,omitempty"` // Only requests that have taken this many microseconds; 0 or more.
+	Limit         int32                  `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`                            // 1 to 1000; 0: 100.
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRequestsRequest) Reset() {
+	*x = ListRequestsRequest{}
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRequestsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRequestsRequest) ProtoMessage() {}
+
+func (x *ListRequestsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRequestsRequest.ProtoReflect.Descriptor instead.
+func (*ListRequestsRequest) Descriptor() ([]byte, []int) {
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ListRequestsRequest) GetChoice() RequestChoice {
+	if x != nil {
+		return x.Choice
+	}
+	return RequestChoice_REQUEST_CHOICE_UNSPECIFIED
+}
+
+func (x *ListRequestsRequest) GetAtLeastUs() int64 {
+	if x != nil {
+		return x.AtLeastUs
+	}
+	return 0
+}
+
+func (x *ListRequestsRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// Requests that run, the one that began first in front; or slow ones, the one that ended last in front.
+type ListRequestsResponse struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Requests []*RequestStatus       `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
+	// Number of requests since the start of the daemon that ran while too many others did, and were not listed.
+	Unlisted uint64 `protobuf:"varint,2,opt,name=unlisted,proto3" json:"unlisted,omitempty"`
+	// Requests that took this many microseconds are kept as slow ones, the last 256 of them.
+	SlowUs        int64 `protobuf:"varint,3,opt,name=slow_us,json=slowUs,proto3" json:"slow_us,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRequestsResponse) Reset() {
+	*x = ListRequestsResponse{}
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRequestsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRequestsResponse) ProtoMessage() {}
+
+func (x *ListRequestsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRequestsResponse.ProtoReflect.Descriptor instead.
+func (*ListRequestsResponse) Descriptor() ([]byte, []int) {
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ListRequestsResponse) GetRequests() []*RequestStatus {
+	if x != nil {
+		return x.Requests
+	}
+	return nil
+}
+
+func (x *ListRequestsResponse) GetUnlisted() uint64 {
+	if x != nil {
+		return x.Unlisted
+	}
+	return 0
+}
+
+func (x *ListRequestsResponse) GetSlowUs() int64 {
+	if x != nil {
+		return x.SlowUs
+	}
+	return 0
+}
+
+// A request, also a member of a Pipeline stream, and a stream as a whole.
+type RequestStatus struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Operation string                 `protobuf:"bytes,1,opt,name=operation,proto3" json:"operation,omitempty"` // As in policies and metrics, such as "Query"; "other" if there is no such operation.
+	Front     string                 `protobuf:"bytes,2,opt,name=front,proto3" json:"front,omitempty"`         // "grpc", "http" or "pipeline".
+	// Name or ARN of the table as the request gives it: of the last one, if there are several. Empty if it names none, or
+	// was not read yet; "?" for an unprintable text.
+	TableName     string        `protobuf:"bytes,3,opt,name=table_name,json=tableName,proto3" json:"table_name,omitempty"`
+	Peer          string        `protobuf:"bytes,4,opt,name=peer,proto3" json:"peer,omitempty"` // Address of the client.
+	BeganTimeMs   int64         `protobuf:"varint,5,opt,name=began_time_ms,json=beganTimeMs,proto3" json:"began_time_ms,omitempty"`
+	DurationUs    int64         `protobuf:"varint,6,opt,name=duration_us,json=durationUs,proto3" json:"duration_us,omitempty"` // Until now, or until its end.
+	Result        string        `protobuf:"bytes,7,opt,name=result,proto3" json:"result,omitempty"`                            // "ok" or the name of the error; empty while it runs.
+	RequestId     string        `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`     // The id that the client knows; empty if it has none.
+	Waits         *RequestWaits `protobuf:"bytes,9,opt,name=waits,proto3" json:"waits,omitempty"`                              // Absent unless the daemon measures waits (--slow_request_ms).
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestStatus) Reset() {
+	*x = RequestStatus{}
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestStatus) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestStatus) ProtoMessage() {}
+
+func (x *RequestStatus) ProtoReflect() protoreflect.Message {
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestStatus.ProtoReflect.Descriptor instead.
+func (*RequestStatus) Descriptor() ([]byte, []int) {
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *RequestStatus) GetOperation() string {
+	if x != nil {
+		return x.Operation
+	}
+	return ""
+}
+
+func (x *RequestStatus) GetFront() string {
+	if x != nil {
+		return x.Front
+	}
+	return ""
+}
+
+func (x *RequestStatus) GetTableName() string {
+	if x != nil {
+		return x.TableName
+	}
+	return ""
+}
+
+func (x *RequestStatus) GetPeer() string {
+	if x != nil {
+		return x.Peer
+	}
+	return ""
+}
+
+func (x *RequestStatus) GetBeganTimeMs() int64 {
+	if x != nil {
+		return x.BeganTimeMs
+	}
+	return 0
+}
+
+func (x *RequestStatus) GetDurationUs() int64 {
+	if x != nil {
+		return x.DurationUs
+	}
+	return 0
+}
+
+func (x *RequestStatus) GetResult() string {
+	if x != nil {
+		return x.Result
+	}
+	return ""
+}
+
+func (x *RequestStatus) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *RequestStatus) GetWaits() *RequestWaits {
+	if x != nil {
+		return x.Waits
+	}
+	return nil
+}
+
+// Where a request has spent its time, in microseconds. Batches and transactions add up the waits of their members, so
+// the sum may exceed the duration. A wait is added when it ends.
+type RequestWaits struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	QueueUs       int64                  `protobuf:"varint,1,opt,name=queue_us,json=queueUs,proto3" json:"queue_us,omitempty"`    // For a thread of a pool.
+	LockUs        int64                  `protobuf:"varint,2,opt,name=lock_us,json=lockUs,proto3" json:"lock_us,omitempty"`       // For a row lock.
+	ReadUs        int64                  `protobuf:"varint,3,opt,name=read_us,json=readUs,proto3" json:"read_us,omitempty"`       // For reads of rows.
+	CommitUs      int64                  `protobuf:"varint,4,opt,name=commit_us,json=commitUs,proto3" json:"commit_us,omitempty"` // For the commit of its writes, including the fsync.
+	IndexUs       int64                  `protobuf:"varint,5,opt,name=index_us,json=indexUs,proto3" json:"index_us,omitempty"`    // For a global index to reach the requested sequence.
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestWaits) Reset() {
+	*x = RequestWaits{}
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestWaits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestWaits) ProtoMessage() {}
+
+func (x *RequestWaits) ProtoReflect() protoreflect.Message {
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestWaits.ProtoReflect.Descriptor instead.
+func (*RequestWaits) Descriptor() ([]byte, []int) {
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *RequestWaits) GetQueueUs() int64 {
+	if x != nil {
+		return x.QueueUs
+	}
+	return 0
+}
+
+func (x *RequestWaits) GetLockUs() int64 {
+	if x != nil {
+		return x.LockUs
+	}
+	return 0
+}
+
+func (x *RequestWaits) GetReadUs() int64 {
+	if x != nil {
+		return x.ReadUs
+	}
+	return 0
+}
+
+func (x *RequestWaits) GetCommitUs() int64 {
+	if x != nil {
+		return x.CommitUs
+	}
+	return 0
+}
+
+func (x *RequestWaits) GetIndexUs() int64 {
+	if x != nil {
+		return x.IndexUs
+	}
+	return 0
+}
+
 // A local index is written together with its table: it has no backlog, and its sequences are 0.
 type IndexStatus struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -683,7 +1046,7 @@ type IndexStatus struct {
 
 func (x *IndexStatus) Reset() {
 	*x = IndexStatus{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[2]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -695,7 +1058,7 @@ func (x *IndexStatus) String() string {
 func (*IndexStatus) ProtoMessage() {}
 
 func (x *IndexStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[2]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -708,7 +1071,7 @@ func (x *IndexStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexStatus.ProtoReflect.Descriptor instead.
 func (*IndexStatus) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{2}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *IndexStatus) GetTableName() string {
@@ -821,7 +1184,7 @@ type IndexBuild struct {
 
 func (x *IndexBuild) Reset() {
 	*x = IndexBuild{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[3]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -833,7 +1196,7 @@ func (x *IndexBuild) String() string {
 func (*IndexBuild) ProtoMessage() {}
 
 func (x *IndexBuild) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[3]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -846,7 +1209,7 @@ func (x *IndexBuild) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexBuild.ProtoReflect.Descriptor instead.
 func (*IndexBuild) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{3}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *IndexBuild) GetPhase() IndexBuildPhase {
@@ -921,7 +1284,7 @@ type GetHotKeysRequest struct {
 
 func (x *GetHotKeysRequest) Reset() {
 	*x = GetHotKeysRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[4]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +1296,7 @@ func (x *GetHotKeysRequest) String() string {
 func (*GetHotKeysRequest) ProtoMessage() {}
 
 func (x *GetHotKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[4]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +1309,7 @@ func (x *GetHotKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetHotKeysRequest.ProtoReflect.Descriptor instead.
 func (*GetHotKeysRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{4}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetHotKeysRequest) GetTableName() string {
@@ -1006,7 +1369,7 @@ type HotKey struct {
 
 func (x *HotKey) Reset() {
 	*x = HotKey{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[5]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1381,7 @@ func (x *HotKey) String() string {
 func (*HotKey) ProtoMessage() {}
 
 func (x *HotKey) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[5]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1394,7 @@ func (x *HotKey) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HotKey.ProtoReflect.Descriptor instead.
 func (*HotKey) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{5}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *HotKey) GetKey() *apiv1.Item {
@@ -1077,7 +1440,7 @@ type GetHotKeysResponse struct {
 
 func (x *GetHotKeysResponse) Reset() {
 	*x = GetHotKeysResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[6]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1089,7 +1452,7 @@ func (x *GetHotKeysResponse) String() string {
 func (*GetHotKeysResponse) ProtoMessage() {}
 
 func (x *GetHotKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[6]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1102,7 +1465,7 @@ func (x *GetHotKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetHotKeysResponse.ProtoReflect.Descriptor instead.
 func (*GetHotKeysResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{6}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetHotKeysResponse) GetKeys() []*HotKey {
@@ -1159,7 +1522,7 @@ type ListIndexViolationsRequest struct {
 
 func (x *ListIndexViolationsRequest) Reset() {
 	*x = ListIndexViolationsRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[7]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1171,7 +1534,7 @@ func (x *ListIndexViolationsRequest) String() string {
 func (*ListIndexViolationsRequest) ProtoMessage() {}
 
 func (x *ListIndexViolationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[7]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1184,7 +1547,7 @@ func (x *ListIndexViolationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIndexViolationsRequest.ProtoReflect.Descriptor instead.
 func (*ListIndexViolationsRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{7}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListIndexViolationsRequest) GetTableName() string {
@@ -1220,7 +1583,7 @@ type IndexViolation struct {
 
 func (x *IndexViolation) Reset() {
 	*x = IndexViolation{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[8]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1232,7 +1595,7 @@ func (x *IndexViolation) String() string {
 func (*IndexViolation) ProtoMessage() {}
 
 func (x *IndexViolation) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[8]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1245,7 +1608,7 @@ func (x *IndexViolation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexViolation.ProtoReflect.Descriptor instead.
 func (*IndexViolation) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{8}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *IndexViolation) GetKey() *apiv1.Item {
@@ -1281,7 +1644,7 @@ type ListIndexViolationsResponse struct {
 
 func (x *ListIndexViolationsResponse) Reset() {
 	*x = ListIndexViolationsResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[9]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1293,7 +1656,7 @@ func (x *ListIndexViolationsResponse) String() string {
 func (*ListIndexViolationsResponse) ProtoMessage() {}
 
 func (x *ListIndexViolationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[9]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1306,7 +1669,7 @@ func (x *ListIndexViolationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIndexViolationsResponse.ProtoReflect.Descriptor instead.
 func (*ListIndexViolationsResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{9}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListIndexViolationsResponse) GetViolations() []*IndexViolation {
@@ -1340,7 +1703,7 @@ type ListIndexStatusRequest struct {
 
 func (x *ListIndexStatusRequest) Reset() {
 	*x = ListIndexStatusRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[10]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1352,7 +1715,7 @@ func (x *ListIndexStatusRequest) String() string {
 func (*ListIndexStatusRequest) ProtoMessage() {}
 
 func (x *ListIndexStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[10]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1365,7 +1728,7 @@ func (x *ListIndexStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIndexStatusRequest.ProtoReflect.Descriptor instead.
 func (*ListIndexStatusRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{10}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListIndexStatusRequest) GetTableName() string {
@@ -1385,7 +1748,7 @@ type ListIndexStatusResponse struct {
 
 func (x *ListIndexStatusResponse) Reset() {
 	*x = ListIndexStatusResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[11]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1397,7 +1760,7 @@ func (x *ListIndexStatusResponse) String() string {
 func (*ListIndexStatusResponse) ProtoMessage() {}
 
 func (x *ListIndexStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[11]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1410,7 +1773,7 @@ func (x *ListIndexStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIndexStatusResponse.ProtoReflect.Descriptor instead.
 func (*ListIndexStatusResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{11}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListIndexStatusResponse) GetIndexes() []*IndexStatus {
@@ -1431,7 +1794,7 @@ type GetIndexStatusRequest struct {
 
 func (x *GetIndexStatusRequest) Reset() {
 	*x = GetIndexStatusRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[12]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1443,7 +1806,7 @@ func (x *GetIndexStatusRequest) String() string {
 func (*GetIndexStatusRequest) ProtoMessage() {}
 
 func (x *GetIndexStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[12]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1456,7 +1819,7 @@ func (x *GetIndexStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIndexStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetIndexStatusRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{12}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetIndexStatusRequest) GetTableName() string {
@@ -1483,7 +1846,7 @@ type GetIndexStatusResponse struct {
 
 func (x *GetIndexStatusResponse) Reset() {
 	*x = GetIndexStatusResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[13]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1495,7 +1858,7 @@ func (x *GetIndexStatusResponse) String() string {
 func (*GetIndexStatusResponse) ProtoMessage() {}
 
 func (x *GetIndexStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[13]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1508,7 +1871,7 @@ func (x *GetIndexStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIndexStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetIndexStatusResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{13}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetIndexStatusResponse) GetIndex() *IndexStatus {
@@ -1532,7 +1895,7 @@ type VerifyTableRequest struct {
 
 func (x *VerifyTableRequest) Reset() {
 	*x = VerifyTableRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[14]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1544,7 +1907,7 @@ func (x *VerifyTableRequest) String() string {
 func (*VerifyTableRequest) ProtoMessage() {}
 
 func (x *VerifyTableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[14]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1557,7 +1920,7 @@ func (x *VerifyTableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyTableRequest.ProtoReflect.Descriptor instead.
 func (*VerifyTableRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{14}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *VerifyTableRequest) GetTableName() string {
@@ -1595,7 +1958,7 @@ type IndexDifference struct {
 
 func (x *IndexDifference) Reset() {
 	*x = IndexDifference{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[15]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1607,7 +1970,7 @@ func (x *IndexDifference) String() string {
 func (*IndexDifference) ProtoMessage() {}
 
 func (x *IndexDifference) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[15]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1620,7 +1983,7 @@ func (x *IndexDifference) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexDifference.ProtoReflect.Descriptor instead.
 func (*IndexDifference) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{15}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *IndexDifference) GetIndexName() string {
@@ -1672,7 +2035,7 @@ type VerifyTableResponse struct {
 
 func (x *VerifyTableResponse) Reset() {
 	*x = VerifyTableResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[16]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1684,7 +2047,7 @@ func (x *VerifyTableResponse) String() string {
 func (*VerifyTableResponse) ProtoMessage() {}
 
 func (x *VerifyTableResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[16]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1697,7 +2060,7 @@ func (x *VerifyTableResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyTableResponse.ProtoReflect.Descriptor instead.
 func (*VerifyTableResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{16}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *VerifyTableResponse) GetDifferences() []*IndexDifference {
@@ -1745,7 +2108,7 @@ type ExportTableRequest struct {
 
 func (x *ExportTableRequest) Reset() {
 	*x = ExportTableRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[17]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1757,7 +2120,7 @@ func (x *ExportTableRequest) String() string {
 func (*ExportTableRequest) ProtoMessage() {}
 
 func (x *ExportTableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[17]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1770,7 +2133,7 @@ func (x *ExportTableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportTableRequest.ProtoReflect.Descriptor instead.
 func (*ExportTableRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{17}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ExportTableRequest) GetTableName() string {
@@ -1791,7 +2154,7 @@ type ExportTableResponse struct {
 
 func (x *ExportTableResponse) Reset() {
 	*x = ExportTableResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[18]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +2166,7 @@ func (x *ExportTableResponse) String() string {
 func (*ExportTableResponse) ProtoMessage() {}
 
 func (x *ExportTableResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[18]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +2179,7 @@ func (x *ExportTableResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportTableResponse.ProtoReflect.Descriptor instead.
 func (*ExportTableResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{18}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ExportTableResponse) GetItems() []*apiv1.Item {
@@ -1847,7 +2210,7 @@ type ExportHead struct {
 
 func (x *ExportHead) Reset() {
 	*x = ExportHead{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[19]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1859,7 +2222,7 @@ func (x *ExportHead) String() string {
 func (*ExportHead) ProtoMessage() {}
 
 func (x *ExportHead) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[19]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1872,7 +2235,7 @@ func (x *ExportHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportHead.ProtoReflect.Descriptor instead.
 func (*ExportHead) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{19}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ExportHead) GetTable() *apiv1.TableDescription {
@@ -1909,7 +2272,7 @@ type EchoRequest struct {
 
 func (x *EchoRequest) Reset() {
 	*x = EchoRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[20]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1921,7 +2284,7 @@ func (x *EchoRequest) String() string {
 func (*EchoRequest) ProtoMessage() {}
 
 func (x *EchoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[20]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1934,7 +2297,7 @@ func (x *EchoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EchoRequest.ProtoReflect.Descriptor instead.
 func (*EchoRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{20}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *EchoRequest) GetPayload() []byte {
@@ -1961,7 +2324,7 @@ type EchoResponse struct {
 
 func (x *EchoResponse) Reset() {
 	*x = EchoResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[21]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1973,7 +2336,7 @@ func (x *EchoResponse) String() string {
 func (*EchoResponse) ProtoMessage() {}
 
 func (x *EchoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[21]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1986,7 +2349,7 @@ func (x *EchoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EchoResponse.ProtoReflect.Descriptor instead.
 func (*EchoResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{21}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *EchoResponse) GetPayload() []byte {
@@ -2012,7 +2375,7 @@ type StartBackupRequest struct {
 
 func (x *StartBackupRequest) Reset() {
 	*x = StartBackupRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[22]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2024,7 +2387,7 @@ func (x *StartBackupRequest) String() string {
 func (*StartBackupRequest) ProtoMessage() {}
 
 func (x *StartBackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[22]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2037,7 +2400,7 @@ func (x *StartBackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartBackupRequest.ProtoReflect.Descriptor instead.
 func (*StartBackupRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{22}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *StartBackupRequest) GetDirectory() string {
@@ -2078,7 +2441,7 @@ type StartBackupResponse struct {
 
 func (x *StartBackupResponse) Reset() {
 	*x = StartBackupResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[23]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2090,7 +2453,7 @@ func (x *StartBackupResponse) String() string {
 func (*StartBackupResponse) ProtoMessage() {}
 
 func (x *StartBackupResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[23]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2103,7 +2466,7 @@ func (x *StartBackupResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartBackupResponse.ProtoReflect.Descriptor instead.
 func (*StartBackupResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{23}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *StartBackupResponse) GetJob() *BackupJob {
@@ -2132,7 +2495,7 @@ type BackupJob struct {
 
 func (x *BackupJob) Reset() {
 	*x = BackupJob{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[24]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2144,7 +2507,7 @@ func (x *BackupJob) String() string {
 func (*BackupJob) ProtoMessage() {}
 
 func (x *BackupJob) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[24]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2157,7 +2520,7 @@ func (x *BackupJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupJob.ProtoReflect.Descriptor instead.
 func (*BackupJob) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{24}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *BackupJob) GetId() uint64 {
@@ -2249,7 +2612,7 @@ type Backup struct {
 
 func (x *Backup) Reset() {
 	*x = Backup{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[25]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2261,7 +2624,7 @@ func (x *Backup) String() string {
 func (*Backup) ProtoMessage() {}
 
 func (x *Backup) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[25]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2274,7 +2637,7 @@ func (x *Backup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backup.ProtoReflect.Descriptor instead.
 func (*Backup) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{25}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Backup) GetId() uint32 {
@@ -2357,7 +2720,7 @@ type GetBackupJobRequest struct {
 
 func (x *GetBackupJobRequest) Reset() {
 	*x = GetBackupJobRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[26]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2369,7 +2732,7 @@ func (x *GetBackupJobRequest) String() string {
 func (*GetBackupJobRequest) ProtoMessage() {}
 
 func (x *GetBackupJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[26]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2382,7 +2745,7 @@ func (x *GetBackupJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBackupJobRequest.ProtoReflect.Descriptor instead.
 func (*GetBackupJobRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{26}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetBackupJobRequest) GetId() uint64 {
@@ -2402,7 +2765,7 @@ type GetBackupJobResponse struct {
 
 func (x *GetBackupJobResponse) Reset() {
 	*x = GetBackupJobResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[27]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2414,7 +2777,7 @@ func (x *GetBackupJobResponse) String() string {
 func (*GetBackupJobResponse) ProtoMessage() {}
 
 func (x *GetBackupJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[27]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2427,7 +2790,7 @@ func (x *GetBackupJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBackupJobResponse.ProtoReflect.Descriptor instead.
 func (*GetBackupJobResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{27}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GetBackupJobResponse) GetJob() *BackupJob {
@@ -2447,7 +2810,7 @@ type CancelBackupJobRequest struct {
 
 func (x *CancelBackupJobRequest) Reset() {
 	*x = CancelBackupJobRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[28]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2459,7 +2822,7 @@ func (x *CancelBackupJobRequest) String() string {
 func (*CancelBackupJobRequest) ProtoMessage() {}
 
 func (x *CancelBackupJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[28]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2472,7 +2835,7 @@ func (x *CancelBackupJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelBackupJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelBackupJobRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{28}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CancelBackupJobRequest) GetId() uint64 {
@@ -2492,7 +2855,7 @@ type CancelBackupJobResponse struct {
 
 func (x *CancelBackupJobResponse) Reset() {
 	*x = CancelBackupJobResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[29]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2504,7 +2867,7 @@ func (x *CancelBackupJobResponse) String() string {
 func (*CancelBackupJobResponse) ProtoMessage() {}
 
 func (x *CancelBackupJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[29]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2517,7 +2880,7 @@ func (x *CancelBackupJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelBackupJobResponse.ProtoReflect.Descriptor instead.
 func (*CancelBackupJobResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{29}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CancelBackupJobResponse) GetJob() *BackupJob {
@@ -2537,7 +2900,7 @@ type ListBackupsRequest struct {
 
 func (x *ListBackupsRequest) Reset() {
 	*x = ListBackupsRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[30]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2549,7 +2912,7 @@ func (x *ListBackupsRequest) String() string {
 func (*ListBackupsRequest) ProtoMessage() {}
 
 func (x *ListBackupsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[30]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2562,7 +2925,7 @@ func (x *ListBackupsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBackupsRequest.ProtoReflect.Descriptor instead.
 func (*ListBackupsRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{30}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListBackupsRequest) GetDirectory() string {
@@ -2582,7 +2945,7 @@ type ListBackupsResponse struct {
 
 func (x *ListBackupsResponse) Reset() {
 	*x = ListBackupsResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[31]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2594,7 +2957,7 @@ func (x *ListBackupsResponse) String() string {
 func (*ListBackupsResponse) ProtoMessage() {}
 
 func (x *ListBackupsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[31]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2607,7 +2970,7 @@ func (x *ListBackupsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBackupsResponse.ProtoReflect.Descriptor instead.
 func (*ListBackupsResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{31}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListBackupsResponse) GetBackups() []*Backup {
@@ -2631,7 +2994,7 @@ type RestoreTableRequest struct {
 
 func (x *RestoreTableRequest) Reset() {
 	*x = RestoreTableRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[32]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2643,7 +3006,7 @@ func (x *RestoreTableRequest) String() string {
 func (*RestoreTableRequest) ProtoMessage() {}
 
 func (x *RestoreTableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[32]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2656,7 +3019,7 @@ func (x *RestoreTableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreTableRequest.ProtoReflect.Descriptor instead.
 func (*RestoreTableRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{32}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *RestoreTableRequest) GetDirectory() string {
@@ -2697,7 +3060,7 @@ type RestoreTableResponse struct {
 
 func (x *RestoreTableResponse) Reset() {
 	*x = RestoreTableResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[33]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2709,7 +3072,7 @@ func (x *RestoreTableResponse) String() string {
 func (*RestoreTableResponse) ProtoMessage() {}
 
 func (x *RestoreTableResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[33]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2722,7 +3085,7 @@ func (x *RestoreTableResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreTableResponse.ProtoReflect.Descriptor instead.
 func (*RestoreTableResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{33}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *RestoreTableResponse) GetTable() *apiv1.TableDescription {
@@ -2767,7 +3130,34 @@ const file_armature_admin_v1_admin_proto_rawDesc = "" +
 	"\x1dstream_segments_trimmed_early\x18! \x01(\x04R\x1astreamSegmentsTrimmedEarly\x124\n" +
 	"\x16column_families_needed\x18\" \x01(\x04R\x14columnFamiliesNeeded\x12.\n" +
 	"\x13column_families_max\x18# \x01(\x04R\x11columnFamiliesMax\x12\x18\n" +
-	"\adamaged\x18$ \x03(\tR\adamaged\"\x81\x04\n" +
+	"\adamaged\x18$ \x03(\tR\adamaged\"\x85\x01\n" +
+	"\x13ListRequestsRequest\x128\n" +
+	"\x06choice\x18\x01 \x01(\x0e2 .armature.admin.v1.RequestChoiceR\x06choice\x12\x1e\n" +
+	"\vat_least_us\x18\x02 \x01(\x03R\tatLeastUs\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\x05R\x05limit\"\x89\x01\n" +
+	"\x14ListRequestsResponse\x12<\n" +
+	"\brequests\x18\x01 \x03(\v2 .armature.admin.v1.RequestStatusR\brequests\x12\x1a\n" +
+	"\bunlisted\x18\x02 \x01(\x04R\bunlisted\x12\x17\n" +
+	"\aslow_us\x18\x03 \x01(\x03R\x06slowUs\"\xa9\x02\n" +
+	"\rRequestStatus\x12\x1c\n" +
+	"\toperation\x18\x01 \x01(\tR\toperation\x12\x14\n" +
+	"\x05front\x18\x02 \x01(\tR\x05front\x12\x1d\n" +
+	"\n" +
+	"table_name\x18\x03 \x01(\tR\ttableName\x12\x12\n" +
+	"\x04peer\x18\x04 \x01(\tR\x04peer\x12\"\n" +
+	"\rbegan_time_ms\x18\x05 \x01(\x03R\vbeganTimeMs\x12\x1f\n" +
+	"\vduration_us\x18\x06 \x01(\x03R\n" +
+	"durationUs\x12\x16\n" +
+	"\x06result\x18\a \x01(\tR\x06result\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\b \x01(\tR\trequestId\x125\n" +
+	"\x05waits\x18\t \x01(\v2\x1f.armature.admin.v1.RequestWaitsR\x05waits\"\x93\x01\n" +
+	"\fRequestWaits\x12\x19\n" +
+	"\bqueue_us\x18\x01 \x01(\x03R\aqueueUs\x12\x17\n" +
+	"\alock_us\x18\x02 \x01(\x03R\x06lockUs\x12\x17\n" +
+	"\aread_us\x18\x03 \x01(\x03R\x06readUs\x12\x1b\n" +
+	"\tcommit_us\x18\x04 \x01(\x03R\bcommitUs\x12\x19\n" +
+	"\bindex_us\x18\x05 \x01(\x03R\aindexUs\"\x81\x04\n" +
 	"\vIndexStatus\x12\x1d\n" +
 	"\n" +
 	"table_name\x18\x01 \x01(\tR\ttableName\x12\x1d\n" +
@@ -2950,7 +3340,11 @@ const file_armature_admin_v1_admin_proto_rawDesc = "" +
 	"table_name\x18\x03 \x01(\tR\ttableName\x12*\n" +
 	"\x11target_table_name\x18\x04 \x01(\tR\x0ftargetTableName\"O\n" +
 	"\x14RestoreTableResponse\x127\n" +
-	"\x05table\x18\x01 \x01(\v2!.armature.api.v1.TableDescriptionR\x05table*T\n" +
+	"\x05table\x18\x01 \x01(\v2!.armature.api.v1.TableDescriptionR\x05table*d\n" +
+	"\rRequestChoice\x12\x1e\n" +
+	"\x1aREQUEST_CHOICE_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16REQUEST_CHOICE_RUNNING\x10\x01\x12\x17\n" +
+	"\x13REQUEST_CHOICE_SLOW\x10\x02*T\n" +
 	"\tIndexKind\x12\x1a\n" +
 	"\x16INDEX_KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10INDEX_KIND_LOCAL\x10\x01\x12\x15\n" +
@@ -2977,15 +3371,15 @@ const file_armature_admin_v1_admin_proto_rawDesc = "" +
 	"\x18BACKUP_JOB_STATE_WAITING\x10\x01\x12\x1c\n" +
 	"\x18BACKUP_JOB_STATE_RUNNING\x10\x02\x12\x19\n" +
 	"\x15BACKUP_JOB_STATE_DONE\x10\x03\x12\x1b\n" +
-	"\x17BACKUP_JOB_STATE_FAILED\x10\x042\xa6\n" +
-	"\n" +
+	"\x17BACKUP_JOB_STATE_FAILED\x10\x042\x8c\v\n" +
 	"\fAdminService\x12g\n" +
 	"\rGetServerInfo\x12'.armature.admin.v1.GetServerInfoRequest\x1a(.armature.admin.v1.GetServerInfoResponse\"\x03\x90\x02\x01\x12m\n" +
 	"\x0fListIndexStatus\x12).armature.admin.v1.ListIndexStatusRequest\x1a*.armature.admin.v1.ListIndexStatusResponse\"\x03\x90\x02\x01\x12j\n" +
 	"\x0eGetIndexStatus\x12(.armature.admin.v1.GetIndexStatusRequest\x1a).armature.admin.v1.GetIndexStatusResponse\"\x03\x90\x02\x01\x12y\n" +
 	"\x13ListIndexViolations\x12-.armature.admin.v1.ListIndexViolationsRequest\x1a..armature.admin.v1.ListIndexViolationsResponse\"\x03\x90\x02\x01\x12^\n" +
 	"\n" +
-	"GetHotKeys\x12$.armature.admin.v1.GetHotKeysRequest\x1a%.armature.admin.v1.GetHotKeysResponse\"\x03\x90\x02\x01\x12\\\n" +
+	"GetHotKeys\x12$.armature.admin.v1.GetHotKeysRequest\x1a%.armature.admin.v1.GetHotKeysResponse\"\x03\x90\x02\x01\x12d\n" +
+	"\fListRequests\x12&.armature.admin.v1.ListRequestsRequest\x1a'.armature.admin.v1.ListRequestsResponse\"\x03\x90\x02\x01\x12\\\n" +
 	"\vVerifyTable\x12%.armature.admin.v1.VerifyTableRequest\x1a&.armature.admin.v1.VerifyTableResponse\x12^\n" +
 	"\vExportTable\x12%.armature.admin.v1.ExportTableRequest\x1a&.armature.admin.v1.ExportTableResponse0\x01\x12\\\n" +
 	"\vStartBackup\x12%.armature.admin.v1.StartBackupRequest\x1a&.armature.admin.v1.StartBackupResponse\x12_\n" +
@@ -3009,108 +3403,118 @@ func file_armature_admin_v1_admin_proto_rawDescGZIP() []byte {
 	return file_armature_admin_v1_admin_proto_rawDescData
 }
 
-var file_armature_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_armature_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_armature_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_armature_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_armature_admin_v1_admin_proto_goTypes = []any{
-	(IndexKind)(0),                      // 0: armature.admin.v1.IndexKind
-	(IndexState)(0),                     // 1: armature.admin.v1.IndexState
-	(IndexBuildPhase)(0),                // 2: armature.admin.v1.IndexBuildPhase
-	(KeyUse)(0),                         // 3: armature.admin.v1.KeyUse
-	(BackupJobState)(0),                 // 4: armature.admin.v1.BackupJobState
-	(IndexDifference_Kind)(0),           // 5: armature.admin.v1.IndexDifference.Kind
-	(*GetServerInfoRequest)(nil),        // 6: armature.admin.v1.GetServerInfoRequest
-	(*GetServerInfoResponse)(nil),       // 7: armature.admin.v1.GetServerInfoResponse
-	(*IndexStatus)(nil),                 // 8: armature.admin.v1.IndexStatus
-	(*IndexBuild)(nil),                  // 9: armature.admin.v1.IndexBuild
-	(*GetHotKeysRequest)(nil),           // 10: armature.admin.v1.GetHotKeysRequest
-	(*HotKey)(nil),                      // 11: armature.admin.v1.HotKey
-	(*GetHotKeysResponse)(nil),          // 12: armature.admin.v1.GetHotKeysResponse
-	(*ListIndexViolationsRequest)(nil),  // 13: armature.admin.v1.ListIndexViolationsRequest
-	(*IndexViolation)(nil),              // 14: armature.admin.v1.IndexViolation
-	(*ListIndexViolationsResponse)(nil), // 15: armature.admin.v1.ListIndexViolationsResponse
-	(*ListIndexStatusRequest)(nil),      // 16: armature.admin.v1.ListIndexStatusRequest
-	(*ListIndexStatusResponse)(nil),     // 17: armature.admin.v1.ListIndexStatusResponse
-	(*GetIndexStatusRequest)(nil),       // 18: armature.admin.v1.GetIndexStatusRequest
-	(*GetIndexStatusResponse)(nil),      // 19: armature.admin.v1.GetIndexStatusResponse
-	(*VerifyTableRequest)(nil),          // 20: armature.admin.v1.VerifyTableRequest
-	(*IndexDifference)(nil),             // 21: armature.admin.v1.IndexDifference
-	(*VerifyTableResponse)(nil),         // 22: armature.admin.v1.VerifyTableResponse
-	(*ExportTableRequest)(nil),          // 23: armature.admin.v1.ExportTableRequest
-	(*ExportTableResponse)(nil),         // 24: armature.admin.v1.ExportTableResponse
-	(*ExportHead)(nil),                  // 25: armature.admin.v1.ExportHead
-	(*EchoRequest)(nil),                 // 26: armature.admin.v1.EchoRequest
-	(*EchoResponse)(nil),                // 27: armature.admin.v1.EchoResponse
-	(*StartBackupRequest)(nil),          // 28: armature.admin.v1.StartBackupRequest
-	(*StartBackupResponse)(nil),         // 29: armature.admin.v1.StartBackupResponse
-	(*BackupJob)(nil),                   // 30: armature.admin.v1.BackupJob
-	(*Backup)(nil),                      // 31: armature.admin.v1.Backup
-	(*GetBackupJobRequest)(nil),         // 32: armature.admin.v1.GetBackupJobRequest
-	(*GetBackupJobResponse)(nil),        // 33: armature.admin.v1.GetBackupJobResponse
-	(*CancelBackupJobRequest)(nil),      // 34: armature.admin.v1.CancelBackupJobRequest
-	(*CancelBackupJobResponse)(nil),     // 35: armature.admin.v1.CancelBackupJobResponse
-	(*ListBackupsRequest)(nil),          // 36: armature.admin.v1.ListBackupsRequest
-	(*ListBackupsResponse)(nil),         // 37: armature.admin.v1.ListBackupsResponse
-	(*RestoreTableRequest)(nil),         // 38: armature.admin.v1.RestoreTableRequest
-	(*RestoreTableResponse)(nil),        // 39: armature.admin.v1.RestoreTableResponse
-	(*apiv1.Item)(nil),                  // 40: armature.api.v1.Item
-	(*apiv1.TableDescription)(nil),      // 41: armature.api.v1.TableDescription
+	(RequestChoice)(0),                  // 0: armature.admin.v1.RequestChoice
+	(IndexKind)(0),                      // 1: armature.admin.v1.IndexKind
+	(IndexState)(0),                     // 2: armature.admin.v1.IndexState
+	(IndexBuildPhase)(0),                // 3: armature.admin.v1.IndexBuildPhase
+	(KeyUse)(0),                         // 4: armature.admin.v1.KeyUse
+	(BackupJobState)(0),                 // 5: armature.admin.v1.BackupJobState
+	(IndexDifference_Kind)(0),           // 6: armature.admin.v1.IndexDifference.Kind
+	(*GetServerInfoRequest)(nil),        // 7: armature.admin.v1.GetServerInfoRequest
+	(*GetServerInfoResponse)(nil),       // 8: armature.admin.v1.GetServerInfoResponse
+	(*ListRequestsRequest)(nil),         // 9: armature.admin.v1.ListRequestsRequest
+	(*ListRequestsResponse)(nil),        // 10: armature.admin.v1.ListRequestsResponse
+	(*RequestStatus)(nil),               // 11: armature.admin.v1.RequestStatus
+	(*RequestWaits)(nil),                // 12: armature.admin.v1.RequestWaits
+	(*IndexStatus)(nil),                 // 13: armature.admin.v1.IndexStatus
+	(*IndexBuild)(nil),                  // 14: armature.admin.v1.IndexBuild
+	(*GetHotKeysRequest)(nil),           // 15: armature.admin.v1.GetHotKeysRequest
+	(*HotKey)(nil),                      // 16: armature.admin.v1.HotKey
+	(*GetHotKeysResponse)(nil),          // 17: armature.admin.v1.GetHotKeysResponse
+	(*ListIndexViolationsRequest)(nil),  // 18: armature.admin.v1.ListIndexViolationsRequest
+	(*IndexViolation)(nil),              // 19: armature.admin.v1.IndexViolation
+	(*ListIndexViolationsResponse)(nil), // 20: armature.admin.v1.ListIndexViolationsResponse
+	(*ListIndexStatusRequest)(nil),      // 21: armature.admin.v1.ListIndexStatusRequest
+	(*ListIndexStatusResponse)(nil),     // 22: armature.admin.v1.ListIndexStatusResponse
+	(*GetIndexStatusRequest)(nil),       // 23: armature.admin.v1.GetIndexStatusRequest
+	(*GetIndexStatusResponse)(nil),      // 24: armature.admin.v1.GetIndexStatusResponse
+	(*VerifyTableRequest)(nil),          // 25: armature.admin.v1.VerifyTableRequest
+	(*IndexDifference)(nil),             // 26: armature.admin.v1.IndexDifference
+	(*VerifyTableResponse)(nil),         // 27: armature.admin.v1.VerifyTableResponse
+	(*ExportTableRequest)(nil),          // 28: armature.admin.v1.ExportTableRequest
+	(*ExportTableResponse)(nil),         // 29: armature.admin.v1.ExportTableResponse
+	(*ExportHead)(nil),                  // 30: armature.admin.v1.ExportHead
+	(*EchoRequest)(nil),                 // 31: armature.admin.v1.EchoRequest
+	(*EchoResponse)(nil),                // 32: armature.admin.v1.EchoResponse
+	(*StartBackupRequest)(nil),          // 33: armature.admin.v1.StartBackupRequest
+	(*StartBackupResponse)(nil),         // 34: armature.admin.v1.StartBackupResponse
+	(*BackupJob)(nil),                   // 35: armature.admin.v1.BackupJob
+	(*Backup)(nil),                      // 36: armature.admin.v1.Backup
+	(*GetBackupJobRequest)(nil),         // 37: armature.admin.v1.GetBackupJobRequest
+	(*GetBackupJobResponse)(nil),        // 38: armature.admin.v1.GetBackupJobResponse
+	(*CancelBackupJobRequest)(nil),      // 39: armature.admin.v1.CancelBackupJobRequest
+	(*CancelBackupJobResponse)(nil),     // 40: armature.admin.v1.CancelBackupJobResponse
+	(*ListBackupsRequest)(nil),          // 41: armature.admin.v1.ListBackupsRequest
+	(*ListBackupsResponse)(nil),         // 42: armature.admin.v1.ListBackupsResponse
+	(*RestoreTableRequest)(nil),         // 43: armature.admin.v1.RestoreTableRequest
+	(*RestoreTableResponse)(nil),        // 44: armature.admin.v1.RestoreTableResponse
+	(*apiv1.Item)(nil),                  // 45: armature.api.v1.Item
+	(*apiv1.TableDescription)(nil),      // 46: armature.api.v1.TableDescription
 }
 var file_armature_admin_v1_admin_proto_depIdxs = []int32{
-	0,  // 0: armature.admin.v1.IndexStatus.kind:type_name -> armature.admin.v1.IndexKind
-	1,  // 1: armature.admin.v1.IndexStatus.state:type_name -> armature.admin.v1.IndexState
-	9,  // 2: armature.admin.v1.IndexStatus.build:type_name -> armature.admin.v1.IndexBuild
-	2,  // 3: armature.admin.v1.IndexBuild.phase:type_name -> armature.admin.v1.IndexBuildPhase
-	3,  // 4: armature.admin.v1.GetHotKeysRequest.use:type_name -> armature.admin.v1.KeyUse
-	40, // 5: armature.admin.v1.HotKey.key:type_name -> armature.api.v1.Item
-	11, // 6: armature.admin.v1.GetHotKeysResponse.keys:type_name -> armature.admin.v1.HotKey
-	40, // 7: armature.admin.v1.IndexViolation.key:type_name -> armature.api.v1.Item
-	14, // 8: armature.admin.v1.ListIndexViolationsResponse.violations:type_name -> armature.admin.v1.IndexViolation
-	8,  // 9: armature.admin.v1.ListIndexStatusResponse.indexes:type_name -> armature.admin.v1.IndexStatus
-	8,  // 10: armature.admin.v1.GetIndexStatusResponse.index:type_name -> armature.admin.v1.IndexStatus
-	5,  // 11: armature.admin.v1.IndexDifference.kind:type_name -> armature.admin.v1.IndexDifference.Kind
-	40, // 12: armature.admin.v1.IndexDifference.key:type_name -> armature.api.v1.Item
-	21, // 13: armature.admin.v1.VerifyTableResponse.differences:type_name -> armature.admin.v1.IndexDifference
-	40, // 14: armature.admin.v1.ExportTableResponse.items:type_name -> armature.api.v1.Item
-	25, // 15: armature.admin.v1.ExportTableResponse.head:type_name -> armature.admin.v1.ExportHead
-	41, // 16: armature.admin.v1.ExportHead.table:type_name -> armature.api.v1.TableDescription
-	30, // 17: armature.admin.v1.StartBackupResponse.job:type_name -> armature.admin.v1.BackupJob
-	4,  // 18: armature.admin.v1.BackupJob.state:type_name -> armature.admin.v1.BackupJobState
-	31, // 19: armature.admin.v1.BackupJob.backup:type_name -> armature.admin.v1.Backup
-	30, // 20: armature.admin.v1.GetBackupJobResponse.job:type_name -> armature.admin.v1.BackupJob
-	30, // 21: armature.admin.v1.CancelBackupJobResponse.job:type_name -> armature.admin.v1.BackupJob
-	31, // 22: armature.admin.v1.ListBackupsResponse.backups:type_name -> armature.admin.v1.Backup
-	41, // 23: armature.admin.v1.RestoreTableResponse.table:type_name -> armature.api.v1.TableDescription
-	6,  // 24: armature.admin.v1.AdminService.GetServerInfo:input_type -> armature.admin.v1.GetServerInfoRequest
-	16, // 25: armature.admin.v1.AdminService.ListIndexStatus:input_type -> armature.admin.v1.ListIndexStatusRequest
-	18, // 26: armature.admin.v1.AdminService.GetIndexStatus:input_type -> armature.admin.v1.GetIndexStatusRequest
-	13, // 27: armature.admin.v1.AdminService.ListIndexViolations:input_type -> armature.admin.v1.ListIndexViolationsRequest
-	10, // 28: armature.admin.v1.AdminService.GetHotKeys:input_type -> armature.admin.v1.GetHotKeysRequest
-	20, // 29: armature.admin.v1.AdminService.VerifyTable:input_type -> armature.admin.v1.VerifyTableRequest
-	23, // 30: armature.admin.v1.AdminService.ExportTable:input_type -> armature.admin.v1.ExportTableRequest
-	28, // 31: armature.admin.v1.AdminService.StartBackup:input_type -> armature.admin.v1.StartBackupRequest
-	32, // 32: armature.admin.v1.AdminService.GetBackupJob:input_type -> armature.admin.v1.GetBackupJobRequest
-	34, // 33: armature.admin.v1.AdminService.CancelBackupJob:input_type -> armature.admin.v1.CancelBackupJobRequest
-	36, // 34: armature.admin.v1.AdminService.ListBackups:input_type -> armature.admin.v1.ListBackupsRequest
-	38, // 35: armature.admin.v1.AdminService.RestoreTable:input_type -> armature.admin.v1.RestoreTableRequest
-	26, // 36: armature.admin.v1.AdminService.Echo:input_type -> armature.admin.v1.EchoRequest
-	7,  // 37: armature.admin.v1.AdminService.GetServerInfo:output_type -> armature.admin.v1.GetServerInfoResponse
-	17, // 38: armature.admin.v1.AdminService.ListIndexStatus:output_type -> armature.admin.v1.ListIndexStatusResponse
-	19, // 39: armature.admin.v1.AdminService.GetIndexStatus:output_type -> armature.admin.v1.GetIndexStatusResponse
-	15, // 40: armature.admin.v1.AdminService.ListIndexViolations:output_type -> armature.admin.v1.ListIndexViolationsResponse
-	12, // 41: armature.admin.v1.AdminService.GetHotKeys:output_type -> armature.admin.v1.GetHotKeysResponse
-	22, // 42: armature.admin.v1.AdminService.VerifyTable:output_type -> armature.admin.v1.VerifyTableResponse
-	24, // 43: armature.admin.v1.AdminService.ExportTable:output_type -> armature.admin.v1.ExportTableResponse
-	29, // 44: armature.admin.v1.AdminService.StartBackup:output_type -> armature.admin.v1.StartBackupResponse
-	33, // 45: armature.admin.v1.AdminService.GetBackupJob:output_type -> armature.admin.v1.GetBackupJobResponse
-	35, // 46: armature.admin.v1.AdminService.CancelBackupJob:output_type -> armature.admin.v1.CancelBackupJobResponse
-	37, // 47: armature.admin.v1.AdminService.ListBackups:output_type -> armature.admin.v1.ListBackupsResponse
-	39, // 48: armature.admin.v1.AdminService.RestoreTable:output_type -> armature.admin.v1.RestoreTableResponse
-	27, // 49: armature.admin.v1.AdminService.Echo:output_type -> armature.admin.v1.EchoResponse
-	37, // [37:50] is the sub-list for method output_type
-	24, // [24:37] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	0,  // 0: armature.admin.v1.ListRequestsRequest.choice:type_name -> armature.admin.v1.RequestChoice
+	11, // 1: armature.admin.v1.ListRequestsResponse.requests:type_name -> armature.admin.v1.RequestStatus
+	12, // 2: armature.admin.v1.RequestStatus.waits:type_name -> armature.admin.v1.RequestWaits
+	1,  // 3: armature.admin.v1.IndexStatus.kind:type_name -> armature.admin.v1.IndexKind
+	2,  // 4: armature.admin.v1.IndexStatus.state:type_name -> armature.admin.v1.IndexState
+	14, // 5: armature.admin.v1.IndexStatus.build:type_name -> armature.admin.v1.IndexBuild
+	3,  // 6: armature.admin.v1.IndexBuild.phase:type_name -> armature.admin.v1.IndexBuildPhase
+	4,  // 7: armature.admin.v1.GetHotKeysRequest.use:type_name -> armature.admin.v1.KeyUse
+	45, // 8: armature.admin.v1.HotKey.key:type_name -> armature.api.v1.Item
+	16, // 9: armature.admin.v1.GetHotKeysResponse.keys:type_name -> armature.admin.v1.HotKey
+	45, // 10: armature.admin.v1.IndexViolation.key:type_name -> armature.api.v1.Item
+	19, // 11: armature.admin.v1.ListIndexViolationsResponse.violations:type_name -> armature.admin.v1.IndexViolation
+	13, // 12: armature.admin.v1.ListIndexStatusResponse.indexes:type_name -> armature.admin.v1.IndexStatus
+	13, // 13: armature.admin.v1.GetIndexStatusResponse.index:type_name -> armature.admin.v1.IndexStatus
+	6,  // 14: armature.admin.v1.IndexDifference.kind:type_name -> armature.admin.v1.IndexDifference.Kind
+	45, // 15: armature.admin.v1.IndexDifference.key:type_name -> armature.api.v1.Item
+	26, // 16: armature.admin.v1.VerifyTableResponse.differences:type_name -> armature.admin.v1.IndexDifference
+	45, // 17: armature.admin.v1.ExportTableResponse.items:type_name -> armature.api.v1.Item
+	30, // 18: armature.admin.v1.ExportTableResponse.head:type_name -> armature.admin.v1.ExportHead
+	46, // 19: armature.admin.v1.ExportHead.table:type_name -> armature.api.v1.TableDescription
+	35, // 20: armature.admin.v1.StartBackupResponse.job:type_name -> armature.admin.v1.BackupJob
+	5,  // 21: armature.admin.v1.BackupJob.state:type_name -> armature.admin.v1.BackupJobState
+	36, // 22: armature.admin.v1.BackupJob.backup:type_name -> armature.admin.v1.Backup
+	35, // 23: armature.admin.v1.GetBackupJobResponse.job:type_name -> armature.admin.v1.BackupJob
+	35, // 24: armature.admin.v1.CancelBackupJobResponse.job:type_name -> armature.admin.v1.BackupJob
+	36, // 25: armature.admin.v1.ListBackupsResponse.backups:type_name -> armature.admin.v1.Backup
+	46, // 26: armature.admin.v1.RestoreTableResponse.table:type_name -> armature.api.v1.TableDescription
+	7,  // 27: armature.admin.v1.AdminService.GetServerInfo:input_type -> armature.admin.v1.GetServerInfoRequest
+	21, // 28: armature.admin.v1.AdminService.ListIndexStatus:input_type -> armature.admin.v1.ListIndexStatusRequest
+	23, // 29: armature.admin.v1.AdminService.GetIndexStatus:input_type -> armature.admin.v1.GetIndexStatusRequest
+	18, // 30: armature.admin.v1.AdminService.ListIndexViolations:input_type -> armature.admin.v1.ListIndexViolationsRequest
+	15, // 31: armature.admin.v1.AdminService.GetHotKeys:input_type -> armature.admin.v1.GetHotKeysRequest
+	9,  // 32: armature.admin.v1.AdminService.ListRequests:input_type -> armature.admin.v1.ListRequestsRequest
+	25, // 33: armature.admin.v1.AdminService.VerifyTable:input_type -> armature.admin.v1.VerifyTableRequest
+	28, // 34: armature.admin.v1.AdminService.ExportTable:input_type -> armature.admin.v1.ExportTableRequest
+	33, // 35: armature.admin.v1.AdminService.StartBackup:input_type -> armature.admin.v1.StartBackupRequest
+	37, // 36: armature.admin.v1.AdminService.GetBackupJob:input_type -> armature.admin.v1.GetBackupJobRequest
+	39, // 37: armature.admin.v1.AdminService.CancelBackupJob:input_type -> armature.admin.v1.CancelBackupJobRequest
+	41, // 38: armature.admin.v1.AdminService.ListBackups:input_type -> armature.admin.v1.ListBackupsRequest
+	43, // 39: armature.admin.v1.AdminService.RestoreTable:input_type -> armature.admin.v1.RestoreTableRequest
+	31, // 40: armature.admin.v1.AdminService.Echo:input_type -> armature.admin.v1.EchoRequest
+	8,  // 41: armature.admin.v1.AdminService.GetServerInfo:output_type -> armature.admin.v1.GetServerInfoResponse
+	22, // 42: armature.admin.v1.AdminService.ListIndexStatus:output_type -> armature.admin.v1.ListIndexStatusResponse
+	24, // 43: armature.admin.v1.AdminService.GetIndexStatus:output_type -> armature.admin.v1.GetIndexStatusResponse
+	20, // 44: armature.admin.v1.AdminService.ListIndexViolations:output_type -> armature.admin.v1.ListIndexViolationsResponse
+	17, // 45: armature.admin.v1.AdminService.GetHotKeys:output_type -> armature.admin.v1.GetHotKeysResponse
+	10, // 46: armature.admin.v1.AdminService.ListRequests:output_type -> armature.admin.v1.ListRequestsResponse
+	27, // 47: armature.admin.v1.AdminService.VerifyTable:output_type -> armature.admin.v1.VerifyTableResponse
+	29, // 48: armature.admin.v1.AdminService.ExportTable:output_type -> armature.admin.v1.ExportTableResponse
+	34, // 49: armature.admin.v1.AdminService.StartBackup:output_type -> armature.admin.v1.StartBackupResponse
+	38, // 50: armature.admin.v1.AdminService.GetBackupJob:output_type -> armature.admin.v1.GetBackupJobResponse
+	40, // 51: armature.admin.v1.AdminService.CancelBackupJob:output_type -> armature.admin.v1.CancelBackupJobResponse
+	42, // 52: armature.admin.v1.AdminService.ListBackups:output_type -> armature.admin.v1.ListBackupsResponse
+	44, // 53: armature.admin.v1.AdminService.RestoreTable:output_type -> armature.admin.v1.RestoreTableResponse
+	32, // 54: armature.admin.v1.AdminService.Echo:output_type -> armature.admin.v1.EchoResponse
+	41, // [41:55] is the sub-list for method output_type
+	27, // [27:41] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_armature_admin_v1_admin_proto_init() }
@@ -3118,15 +3522,15 @@ func file_armature_admin_v1_admin_proto_init() {
 	if File_armature_admin_v1_admin_proto != nil {
 		return
 	}
-	file_armature_admin_v1_admin_proto_msgTypes[10].OneofWrappers = []any{}
-	file_armature_admin_v1_admin_proto_msgTypes[22].OneofWrappers = []any{}
+	file_armature_admin_v1_admin_proto_msgTypes[14].OneofWrappers = []any{}
+	file_armature_admin_v1_admin_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_armature_admin_v1_admin_proto_rawDesc), len(file_armature_admin_v1_admin_proto_rawDesc)),
-			NumEnums:      6,
-			NumMessages:   34,
+			NumEnums:      7,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -29,6 +29,7 @@ const (
 	AdminService_GetIndexStatus_FullMethodName      = "/armature.admin.v1.AdminService/GetIndexStatus"
 	AdminService_ListIndexViolations_FullMethodName = "/armature.admin.v1.AdminService/ListIndexViolations"
 	AdminService_GetHotKeys_FullMethodName          = "/armature.admin.v1.AdminService/GetHotKeys"
+	AdminService_ListRequests_FullMethodName        = "/armature.admin.v1.AdminService/ListRequests"
 	AdminService_VerifyTable_FullMethodName         = "/armature.admin.v1.AdminService/VerifyTable"
 	AdminService_ExportTable_FullMethodName         = "/armature.admin.v1.AdminService/ExportTable"
 	AdminService_StartBackup_FullMethodName         = "/armature.admin.v1.AdminService/StartBackup"
@@ -55,6 +56,8 @@ type AdminServiceClient interface {
 	ListIndexViolations(ctx context.Context, in *ListIndexViolationsRequest, opts ...grpc.CallOption) (*ListIndexViolationsResponse, error)
 	// Returns the keys that were read, written or throttled most in the recent past.
 	GetHotKeys(ctx context.Context, in *GetHotKeysRequest, opts ...grpc.CallOption) (*GetHotKeysResponse, error)
+	// Lists the requests that run now, or the slow ones of the recent past, with the time that each has spent where.
+	ListRequests(ctx context.Context, in *ListRequestsRequest, opts ...grpc.CallOption) (*ListRequestsResponse, error)
 	// Compares a table with its indexes, one page per call. Repairs differences if asked to.
 	VerifyTable(ctx context.Context, in *VerifyTableRequest, opts ...grpc.CallOption) (*VerifyTableResponse, error)
 	// Exports all items of a table at one point in time. The export is complete if the stream ends with OK. Errors:
@@ -129,6 +132,16 @@ func (c *adminServiceClient) GetHotKeys(ctx context.Context, in *GetHotKeysReque
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetHotKeysResponse)
 	err := c.cc.Invoke(ctx, AdminService_GetHotKeys_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *adminServiceClient) ListRequests(ctx context.Context, in *ListRequestsRequest, opts ...grpc.CallOption) (*ListRequestsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRequestsResponse)
+	err := c.cc.Invoke(ctx, AdminService_ListRequests_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -240,6 +253,8 @@ type AdminServiceServer interface {
 	ListIndexViolations(context.Context, *ListIndexViolationsRequest) (*ListIndexViolationsResponse, error)
 	// Returns the keys that were read, written or throttled most in the recent past.
 	GetHotKeys(context.Context, *GetHotKeysRequest) (*GetHotKeysResponse, error)
+	// Lists the requests that run now, or the slow ones of the recent past, with the time that each has spent where.
+	ListRequests(context.Context, *ListRequestsRequest) (*ListRequestsResponse, error)
 	// Compares a table with its indexes, one page per call. Repairs differences if asked to.
 	VerifyTable(context.Context, *VerifyTableRequest) (*VerifyTableResponse, error)
 	// Exports all items of a table at one point in time. The export is complete if the stream ends with OK. Errors:
@@ -284,6 +299,9 @@ func (UnimplementedAdminServiceServer) ListIndexViolations(context.Context, *Lis
 }
 func (UnimplementedAdminServiceServer) GetHotKeys(context.Context, *GetHotKeysRequest) (*GetHotKeysResponse, error) {
 	return nil, status.Errorf(codes.Unimplemented, "method GetHotKeys not implemented")
+}
+func (UnimplementedAdminServiceServer) ListRequests(context.Context, *ListRequestsRequest) (*ListRequestsResponse, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method ListRequests not implemented")
 }
 func (UnimplementedAdminServiceServer) VerifyTable(context.Context, *VerifyTableRequest) (*VerifyTableResponse, error) {
 	return nil, status.Errorf(codes.Unimplemented, "method VerifyTable not implemented")
@@ -416,6 +434,24 @@ func _AdminService_GetHotKeys_Handler(srv interface{}, ctx context.Context, dec 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AdminServiceServer).GetHotKeys(ctx, req.(*GetHotKeysRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AdminService_ListRequests_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRequestsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServiceServer).ListRequests(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AdminService_ListRequests_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServiceServer).ListRequests(ctx, req.(*ListRequestsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -583,6 +619,10 @@ var AdminService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetHotKeys",
 			Handler:    _AdminService_GetHotKeys_Handler,
+		},
+		{
+			MethodName: "ListRequests",
+			Handler:    _AdminService_ListRequests_Handler,
 		},
 		{
 			MethodName: "VerifyTable",

@@ -33,8 +33,9 @@ struct TopSample {
   admin::v1::GetServerInfoResponse server;
   std::vector<admin::v1::IndexStatus> indexes;
   std::vector<TableSample> tables;
-  Metrics metrics;            // empty: not known
-  std::string metrics_fault;  // the reason
+  std::vector<admin::v1::RequestStatus> running;  // the longest first; without streams
+  Metrics metrics;                                // empty: not known
+  std::string metrics_fault;                      // the reason
 };
 
 struct OperationRow {

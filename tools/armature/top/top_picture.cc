@@ -152,6 +152,16 @@ std::vector<TopLine> TableRowLines(const TopView& view) {
   return Section(table, view.tables.size());
 }
 
+std::vector<TopLine> RunningLines(const TopView& view) {
+  constexpr double kUsPerMs = 1000;
+  TextTable table({"RUNNING", "MS", "TABLE", "CLIENT"});
+  for (const admin::v1::RequestStatus& each : view.now.running) {
+    table.AddRow(
+        {each.operation(), MsText(static_cast<double>(each.duration_us()) / kUsPerMs), each.table_name(), each.peer()});
+  }
+  return Section(table, view.now.running.size());
+}
+
 // The number of lines that each section gets of `room`: small ones all they need, the others the same.
 template <size_t kCount>
 std::array<size_t, kCount> Shares(size_t room, const std::array<std::vector<TopLine>, kCount>& sections) {
@@ -173,7 +183,8 @@ std::array<size_t, kCount> Shares(size_t room, const std::array<std::vector<TopL
 
 std::vector<TopLine> Draw(const TopView& view, const TopPicture& picture) {
   std::vector<TopLine> lines = SummaryLines(view, picture.note);
-  const std::array<std::vector<TopLine>, 3> sections = {OperationLines(view), IndexLines(view), TableRowLines(view)};
+  const std::array<std::vector<TopLine>, 4> sections = {OperationLines(view), RunningLines(view), IndexLines(view),
+                                                        TableRowLines(view)};
   size_t room = SIZE_MAX;
   if (picture.height > 0) {
     // Each section that is shown has an empty line before it.

@@ -34,6 +34,12 @@ std::string KeyText(const api::v1::Item& key) {
   return text;
 }
 
+// They run as long as their clients wish; or it is our own request.
+bool IsShown(const std::string& operation) {
+  return operation != "Watch" && operation != "Pipeline" && operation != "admin:ExportTable" &&
+         operation != "admin:ListRequests";
+}
+
 }  // namespace
 
 absl::StatusOr<TopSample> TopSampler::Take() {
@@ -42,6 +48,7 @@ absl::StatusOr<TopSample> TopSampler::Take() {
   ARM_ASSIGN_OR_RETURN(const auto indexes, client_.ListIndexStatus(admin::v1::ListIndexStatusRequest(), Quick()));
   sample.indexes.assign(indexes.indexes().begin(), indexes.indexes().end());
   TakeMetrics(&sample);
+  TakeRunning(&sample);
   sample.time = absl::Now();
   ARM_RETURN_IF_ERROR(TakeTables(&sample));
   LookForCountedTables();
@@ -68,6 +75,15 @@ void TopSampler::TakeMetrics(TopSample* sample) const {
   }
   if (metrics.empty()) sample->metrics_fault = Cat("the page of ", metrics_.address, " has no metrics");
   sample->metrics = std::move(metrics);
+}
+
+void TopSampler::TakeRunning(TopSample* sample) const {
+  admin::v1::ListRequestsRequest request;
+  const auto answer = client_.ListRequests(request, Quick());
+  if (!answer.ok()) return;  // of an older daemon, or without the right
+  for (const admin::v1::RequestStatus& each : answer->requests()) {
+    if (IsShown(each.operation())) sample->running.push_back(each);
+  }
 }
 
 absl::Status TopSampler::TakeTables(TopSample* sample) const {

@@ -29,8 +29,8 @@ class TopSampler {
   TopSampler(client::Client client, MetricsAddress metrics, absl::Duration patience)
       : client_(std::move(client)), metrics_(std::move(metrics)), patience_(patience) {}
 
-  // Errors: those of GetServerInfo, ListIndexStatus and ListTables. The numbers of a table that cannot be read, and the
-  // metrics, are left out.
+  // Errors: those of GetServerInfo, ListIndexStatus and ListTables. The numbers of a table that cannot be read, the
+  // metrics, and the running requests, are left out.
   absl::StatusOr<TopSample> Take();
 
  private:
@@ -38,6 +38,7 @@ class TopSampler {
   void TakeMetrics(TopSample* sample) const;
   absl::Status TakeTables(TopSample* sample) const;
   void TakeHotKeys(TableSample* table) const;
+  void TakeRunning(TopSample* sample) const;
   // Finds the tables whose keys are counted.
   void LookForCountedTables();
 

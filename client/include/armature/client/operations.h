@@ -63,6 +63,7 @@
   OPERATION(admin, AdminService, GetServerInfo)             \
   OPERATION(admin, AdminService, GetHotKeys)                \
   OPERATION(admin, AdminService, ListIndexViolations)       \
+  OPERATION(admin, AdminService, ListRequests)              \
   OPERATION(admin, AdminService, VerifyTable)               \
   OPERATION(admin, AdminService, StartBackup)               \
   OPERATION(admin, AdminService, GetBackupJob)              \

@@ -102,6 +102,121 @@ impl ::prost::Name for GetServerInfoResponse {
         "/armature.admin.v1.GetServerInfoResponse".into()
     }
 }
+/// Errors: ValidationException for a choice that is none, and for numbers out of their range.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListRequestsRequest {
+    #[prost(enumeration = "RequestChoice", tag = "1")]
+    pub choice: i32,
+    /// Only requests that have taken this many microseconds; 0 or more.
+    #[prost(int64, tag = "2")]
+    pub at_least_us: i64,
+    /// 1 to 1000; 0: 100.
+    #[prost(int32, tag = "3")]
+    pub limit: i32,
+}
+impl ::prost::Name for ListRequestsRequest {
+    const NAME: &'static str = "ListRequestsRequest";
+    const PACKAGE: &'static str = "armature.admin.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "armature.admin.v1.ListRequestsRequest".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/armature.admin.v1.ListRequestsRequest".into()
+    }
+}
+/// Requests that run, the one that began first in front; or slow ones, the one that ended last in front.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListRequestsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub requests: ::prost::alloc::vec::Vec<RequestStatus>,
+    /// Number of requests since the start of the daemon that ran while too many others did, and were not listed.
+    #[prost(uint64, tag = "2")]
+    pub unlisted: u64,
+    /// Requests that took this many microseconds are kept as slow ones, the last 256 of them.
+    #[prost(int64, tag = "3")]
+    pub slow_us: i64,
+}
+impl ::prost::Name for ListRequestsResponse {
+    const NAME: &'static str = "ListRequestsResponse";
+    const PACKAGE: &'static str = "armature.admin.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "armature.admin.v1.ListRequestsResponse".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/armature.admin.v1.ListRequestsResponse".into()
+    }
+}
+/// A request, also a member of a Pipeline stream, and a stream as a whole.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RequestStatus {
+    /// As in policies and metrics, such as "Query"; "other" if there is no such operation.
+    #[prost(string, tag = "1")]
+    pub operation: ::prost::alloc::string::String,
+    /// "grpc", "http" or "pipeline".
+    #[prost(string, tag = "2")]
+    pub front: ::prost::alloc::string::String,
+    /// Name or ARN of the table as the request gives it: of the last one, if there are several. Empty if it names none, or
+    /// was not read yet; "?" for an unprintable text.
+    #[prost(string, tag = "3")]
+    pub table_name: ::prost::alloc::string::String,
+    /// Address of the client.
+    #[prost(string, tag = "4")]
+    pub peer: ::prost::alloc::string::String,
+    #[prost(int64, tag = "5")]
+    pub began_time_ms: i64,
+    /// Until now, or until its end.
+    #[prost(int64, tag = "6")]
+    pub duration_us: i64,
+    /// "ok" or the name of the error; empty while it runs.
+    #[prost(string, tag = "7")]
+    pub result: ::prost::alloc::string::String,
+    /// The id that the client knows; empty if it has none.
+    #[prost(string, tag = "8")]
+    pub request_id: ::prost::alloc::string::String,
+    /// Absent unless the daemon measures waits (--slow_request_ms).
+    #[prost(message, optional, tag = "9")]
+    pub waits: ::core::option::Option<RequestWaits>,
+}
+impl ::prost::Name for RequestStatus {
+    const NAME: &'static str = "RequestStatus";
+    const PACKAGE: &'static str = "armature.admin.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "armature.admin.v1.RequestStatus".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/armature.admin.v1.RequestStatus".into()
+    }
+}
+/// Where a request has spent its time, in microseconds. Batches and transactions add up the waits of their members, so
+/// the sum may exceed the duration. A wait is added when it ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RequestWaits {
+    /// For a thread of a pool.
+    #[prost(int64, tag = "1")]
+    pub queue_us: i64,
+    /// For a row lock.
+    #[prost(int64, tag = "2")]
+    pub lock_us: i64,
+    /// For reads of rows.
+    #[prost(int64, tag = "3")]
+    pub read_us: i64,
+    /// For the commit of its writes, including the fsync.
+    #[prost(int64, tag = "4")]
+    pub commit_us: i64,
+    /// For a global index to reach the requested sequence.
+    #[prost(int64, tag = "5")]
+    pub index_us: i64,
+}
+impl ::prost::Name for RequestWaits {
+    const NAME: &'static str = "RequestWaits";
+    const PACKAGE: &'static str = "armature.admin.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "armature.admin.v1.RequestWaits".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/armature.admin.v1.RequestWaits".into()
+    }
+}
 /// A local index is written together with its table: it has no backlog, and its sequences are 0.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IndexStatus {
@@ -896,6 +1011,37 @@ impl ::prost::Name for RestoreTableResponse {
     }
     fn type_url() -> ::prost::alloc::string::String {
         "/armature.admin.v1.RestoreTableResponse".into()
+    }
+}
+/// The requests that ListRequests returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RequestChoice {
+    /// Like RUNNING.
+    Unspecified = 0,
+    Running = 1,
+    Slow = 2,
+}
+impl RequestChoice {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "REQUEST_CHOICE_UNSPECIFIED",
+            Self::Running => "REQUEST_CHOICE_RUNNING",
+            Self::Slow => "REQUEST_CHOICE_SLOW",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "REQUEST_CHOICE_UNSPECIFIED" => Some(Self::Unspecified),
+            "REQUEST_CHOICE_RUNNING" => Some(Self::Running),
+            "REQUEST_CHOICE_SLOW" => Some(Self::Slow),
+            _ => None,
+        }
     }
 }
 /// Kind of an index.

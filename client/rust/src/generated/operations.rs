@@ -680,6 +680,16 @@ impl Operation for admin::GetHotKeysRequest {
     }
 }
 
+impl Operation for admin::ListRequestsRequest {
+    type Response = admin::ListRequestsResponse;
+    const INFO: OperationInfo = OperationInfo {
+        name: "ListRequests",
+        path: "/armature.admin.v1.AdminService/ListRequests",
+        level: Level::Read,
+        pipeline_field: None,
+    };
+}
+
 impl Operation for admin::VerifyTableRequest {
     type Response = admin::VerifyTableResponse;
     const INFO: OperationInfo = OperationInfo {

@@ -87,11 +87,15 @@ TEST(RequestStats, NothingIsCountedWithoutStats) {
   EXPECT_EQ(request.trace(), nullptr);
 }
 
-TEST(RequestStats, IsTracedOnlyIfSlowRequestsAreToldOf) {
+TEST(RequestStats, WaitsAreMeasuredAndClientsGetIdsOnlyIfSlowRequestsAreToldOf) {
   RequestStats quiet(0);
-  EXPECT_EQ(quiet.Begin(Front::kGrpc, "GetItem").trace(), nullptr);
+  const RequestStats::Request untimed = quiet.Begin(Front::kGrpc, "GetItem");
+  EXPECT_EQ(engine::RequestTrace::Begin(untimed.trace()), 0);
+  EXPECT_FALSE(untimed.has_id());
   RequestStats telling(1'000'000'000);
-  EXPECT_NE(telling.Begin(Front::kGrpc, "GetItem").trace(), nullptr);
+  const RequestStats::Request timed = telling.Begin(Front::kGrpc, "GetItem");
+  EXPECT_NE(engine::RequestTrace::Begin(timed.trace()), 0);
+  EXPECT_TRUE(timed.has_id());
 }
 
 TEST(RequestStats, SlowRequestsAreToldOfAFewTimesASecond) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -68,6 +69,23 @@ TEST(TopModel, RatesAreDifferencesOverTime) {
   EXPECT_DOUBLE_EQ(*view.cache_hit_share, 0.75);
   EXPECT_DOUBLE_EQ(view.tables[0].items_per_second, -10);
   EXPECT_DOUBLE_EQ(view.tables[1].items_per_second, 0) << "it was not there before";
+}
+
+TEST(TopModel, RunningRequestsAreShownInTheirOrder) {
+  TopSample now = SampleAt(100);
+  for (const auto& [operation, us] : {std::pair<const char*, int64_t>{"Scan", 1'234'500}, {"Query", 900}}) {
+    admin::v1::RequestStatus request;
+    request.set_operation(operation);
+    request.set_duration_us(us);
+    request.set_table_name("Orders");
+    request.set_peer("127.0.0.1:9");
+    now.running.push_back(request);
+  }
+  const std::string text = TextOf(Draw(CompareSamples(nullptr, now), {}));
+  EXPECT_THAT(text,
+              testing::ContainsRegex("RUNNING +MS +TABLE +CLIENT\nScan +1234 +Orders +127.0.0.1:9\nQuery +0.90 "));
+  now.running.clear();
+  EXPECT_THAT(TextOf(Draw(CompareSamples(nullptr, now), {})), Not(HasSubstr("RUNNING")));
 }
 
 TEST(TopModel, TheFirstSampleAndANewProcessHaveNoRates) {

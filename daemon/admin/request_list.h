@@ -1,0 +1,18 @@
+#ifndef ARMATURE_DAEMON_ADMIN_REQUEST_LIST_H_
+#define ARMATURE_DAEMON_ADMIN_REQUEST_LIST_H_
+
+// The answer of ListRequests.
+
+#include "absl/status/status.h"
+#include "armature/admin/v1/admin.pb.h"
+#include "daemon/telemetry/request_stats.h"
+
+namespace armature::daemon {
+
+// `stats`: null if the daemon counts no requests; then there are none. Errors: ValidationException.
+absl::Status ListRequests(const RequestStats* stats, const admin::v1::ListRequestsRequest& request,
+                          admin::v1::ListRequestsResponse* response);
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_ADMIN_REQUEST_LIST_H_
