@@ -15,6 +15,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -53,6 +54,20 @@ def write_credentials(folder):
     }), encoding="ascii")
     path.chmod(0o600)
     return path
+
+
+class Files(unittest.TestCase):
+    def test_packages_are_no_pages(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("index.html", "src/a.mjs", "README.md", "node_modules/x/index.js", "src/node_modules/y.mjs", "src/my_node_modules.js"):
+                path = pathlib.Path(folder) / "console" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+            script = pathlib.Path(folder) / "list.cmake"
+            listing = HERE.parents[1] / "daemon/console/list_files.cmake"
+            script.write_text(f'include("{listing}")\nlist_console_files("{folder}/console" files)\nmessage("${{files}}")\n', encoding="utf-8")
+            done = subprocess.run(["cmake", "-P", str(script)], capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+            self.assertEqual(done.stderr.strip(), "index.html;src/a.mjs;src/my_node_modules.js")
 
 
 class Modules(unittest.TestCase):
