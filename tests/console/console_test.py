@@ -189,7 +189,9 @@ class Site(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class Browser(unittest.TestCase):
+class InBrowser(unittest.TestCase):
+    """Runs scripts with a browser."""
+
     @classmethod
     def setUpClass(cls):
         if not os.access(CHROMIUM, os.X_OK):
@@ -215,6 +217,17 @@ class Browser(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{done.stdout}{done.stderr}\n{daemon.log()}")
         self.assertIn(": all passed", done.stdout)
 
+    def take_pictures(self, *names, **more):
+        pictures = OPTIONS.work / "screenshots"
+        pictures.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            (pictures / f"{name}.png").unlink(missing_ok=True)
+        self.run_script("pictures.mjs", self.start(), PICTURES=str(pictures), DEMO=str(HERE.parents[1] / "tools/demo"), **more)
+        for name in names:
+            self.assertGreater((pictures / f"{name}.png").stat().st_size, 5000)
+
+
+class Browser(InBrowser):
     def test_tables(self):
         self.run_script("tables.mjs", self.start())
 
@@ -263,11 +276,12 @@ class Browser(unittest.TestCase):
         self.assertEqual(script.wait(TIMEOUT_S), 0, "".join(seen))
 
     def test_pictures_and_accessibility(self):
-        pictures = OPTIONS.work / "screenshots"
-        pictures.mkdir(parents=True, exist_ok=True)
-        self.run_script("pictures.mjs", self.start(), PICTURES=str(pictures), DEMO=str(HERE.parents[1] / "tools/demo"))
-        for name in ("tables-1280-light", "items-390-dark", "activity-1280-dark"):
-            self.assertGreater((pictures / f"{name}.png").stat().st_size, 5000)
+        self.take_pictures("tables-1280-light", "items-390-dark", "activity-1280-light")
+
+
+class Pictures(InBrowser):
+    def test_every_view_on_both_screens_in_both_themes(self):
+        self.take_pictures("tables-1280-dark", "items-390-light", "activity-1280-dark", "query-390-dark", ALL="1")
 
 
 if __name__ == "__main__":
