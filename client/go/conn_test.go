@@ -97,6 +97,11 @@ func TestErrorsOfConnectionsHaveNoTextOfALibrary(t *testing.T) {
 		`name resolver error: produced zero addresses`:                      "the name in db:1 cannot be resolved",
 		handshake + `tls: first record does not look like a TLS handshake"`: "db:1 does not speak TLS",
 		handshake + `remote error: tls: handshake failure"`:                 "db:1 does not speak TLS",
+		handshake + `remote error: tls: protocol version not supported"`:    "db:1 does not speak TLS",
+		handshake + `remote error: tls: no application protocol"`:           "db:1 does not speak TLS",
+		handshake + `tls: server selected unsupported protocol version 302"`: "db:1 does not speak TLS",
+		`connection error: desc = "transport: authentication handshake failed: credentials: cannot check peer: missing ` +
+			`selected ALPN property. If you upgraded from a grpc-go version earlier than 1.67"`: "db:1 does not speak TLS",
 		handshake + `EOF"`: "the TLS handshake with db:1 failed",
 		handshake + `read tcp 127.0.0.1:2->127.0.0.1:1: read: connection reset by peer"`: "the TLS handshake with db:1 failed",
 		handshake + `remote error: tls: certificate required"`:                           "db:1 wants a certificate of the client that it trusts",
