@@ -117,9 +117,9 @@ pub(crate) fn reason_of(address: &str, error: &rustls::Error) -> (String, bool) 
         Error::InvalidMessage(_)
         | Error::PeerIncompatible(_)
         | Error::NoApplicationProtocol
-        | Error::AlertReceived(
-            Alert::HandshakeFailure | Alert::ProtocolVersion | Alert::NoApplicationProtocol,
-        ) => (format!("{address} does not speak TLS"), true),
+        | Error::AlertReceived(Alert::HandshakeFailure | Alert::ProtocolVersion | Alert::NoApplicationProtocol) => {
+            (format!("{address} does not speak TLS"), true)
+        }
         other => (format!("the TLS handshake with {address} failed: {other}"), false),
     }
 }
