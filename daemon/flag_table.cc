@@ -181,8 +181,8 @@ constexpr FlagRow kRows[] = {
      kSecurity,
      {kMode, "auto"},
      "The web console at /console/ of --http_listen: on, off, read-only (it offers no changes, and the daemon refuses "
-     "changes that its pages send; rights are given by --credentials_file), or auto: on if all addresses are loopback "
-     "or have TLS, else off.",
+     "changes that its pages send; rights are given by --credentials_file), or auto: on if --grpc_listen and "
+     "--http_listen are loopback, Unix sockets or off, or with TLS, else off.",
      &kConsoleForm},
     {"insecure",
      kSecurity,

@@ -91,12 +91,17 @@ func TestErrorsOfConnectionsHaveNoTextOfALibrary(t *testing.T) {
 	handshake := `connection error: desc = "transport: authentication handshake failed: `
 	dialing := `connection error: desc = "transport: Error while dialing: `
 	for text, expected := range map[string]string{
-		dialing + `dial tcp 127.0.0.1:1: connect: connection refused"`:      "db:1 refuses the connection: no daemon listens there",
-		dialing + `dial unix /a: connect: no such file or directory"`:       "no daemon listens at db:1: there is no such socket",
-		dialing + `dial tcp 10.0.0.1:1: i/o timeout"`:                       "db:1 does not answer a connection in time",
-		`name resolver error: produced zero addresses`:                      "the name in db:1 cannot be resolved",
-		handshake + `tls: first record does not look like a TLS handshake"`: "db:1 does not speak TLS",
-		handshake + `remote error: tls: handshake failure"`:                 "db:1 does not speak TLS",
+		dialing + `dial tcp 127.0.0.1:1: connect: connection refused"`:       "db:1 refuses the connection: no daemon listens there",
+		dialing + `dial unix /a: connect: no such file or directory"`:        "no daemon listens at db:1: there is no such socket",
+		dialing + `dial tcp 10.0.0.1:1: i/o timeout"`:                        "db:1 does not answer a connection in time",
+		`name resolver error: produced zero addresses`:                       "the name in db:1 cannot be resolved",
+		handshake + `tls: first record does not look like a TLS handshake"`:  "db:1 does not speak TLS",
+		handshake + `remote error: tls: handshake failure"`:                  "db:1 does not speak TLS",
+		handshake + `remote error: tls: protocol version not supported"`:     "db:1 does not speak TLS",
+		handshake + `remote error: tls: no application protocol"`:            "db:1 does not speak TLS",
+		handshake + `tls: server selected unsupported protocol version 302"`: "db:1 does not speak TLS",
+		`connection error: desc = "transport: authentication handshake failed: credentials: cannot check peer: missing ` +
+			`selected ALPN property. If you upgraded from a grpc-go version earlier than 1.67"`: "db:1 does not speak TLS",
 		handshake + `EOF"`: "the TLS handshake with db:1 failed",
 		handshake + `read tcp 127.0.0.1:2->127.0.0.1:1: read: connection reset by peer"`: "the TLS handshake with db:1 failed",
 		handshake + `remote error: tls: certificate required"`:                           "db:1 wants a certificate of the client that it trusts",

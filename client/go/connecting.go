@@ -17,8 +17,8 @@ var connectionReasons = []struct {
 	{regexp.MustCompile(`handshake failed: .*(?:certificate required|bad certificate|unknown certificate)`),
 		"%s wants a certificate of the client that it trusts", true},
 	{regexp.MustCompile(`x509: (.*?)"?$`), "the certificate of %s is not trusted: ", true},
-	{regexp.MustCompile(`handshake failed: .*(?:does not look like a TLS handshake|tls: handshake failure)`),
-		"%s does not speak TLS", true},
+	{regexp.MustCompile(`handshake failed: .*(?:does not look like a TLS handshake|tls: handshake failure|` +
+		`protocol version|application protocol|ALPN)`), "%s does not speak TLS", true},
 	// A daemon that is ending closes connections within the handshake: the next one may succeed.
 	{regexp.MustCompile(`handshake failed`), "the TLS handshake with %s failed", false},
 	{regexp.MustCompile(`HTTP/1`), "%s speaks HTTP/1, and not gRPC", true},

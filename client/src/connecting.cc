@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "armature/client/errors.h"
@@ -24,18 +25,20 @@ struct Known {
   bool lasts;
 };
 
-// A handshake that ends for another reason, such as a daemon that is ending, may succeed the next time.
-constexpr std::array<Known, 10> kHandshakes = {{
-    {"CERTIFICATE_VERIFY_FAILED", "the certificate of $0 is not trusted", true},
+// Parts of texts in lower case, with blanks for underscores: BoringSSL has names of reasons where OpenSSL has words. A
+// handshake that ends for another reason, such as a daemon that is ending, may succeed the next time.
+constexpr std::array<Known, 11> kHandshakes = {{
     {"certificate verify failed", "the certificate of $0 is not trusted", true},
-    {"CERTIFICATE_REQUIRED", "$0 wants a certificate of the client that it trusts", true},
     {"certificate required", "$0 wants a certificate of the client that it trusts", true},
-    {"Peer name", "the certificate of $0 is not trusted: it is for other names", true},
-    {"WRONG_VERSION_NUMBER", "$0 does not speak TLS", true},
+    {"peer name", "the certificate of $0 is not trusted: it is for other names", true},
     {"wrong version number", "$0 does not speak TLS", true},
-    {"ALERT_HANDSHAKE_FAILURE", "$0 does not speak TLS", true},
+    {"packet length too long", "$0 does not speak TLS", true},
     {"alert handshake failure", "$0 does not speak TLS", true},
-    {"andshake", "the TLS handshake with $0 failed", false},
+    {"alert protocol version", "$0 does not speak TLS", true},
+    {"unsupported protocol", "$0 does not speak TLS", true},
+    {"no application protocol", "$0 does not speak TLS", true},
+    {"alpn", "$0 does not speak TLS", true},
+    {"handshake", "the TLS handshake with $0 failed", false},
 }};
 
 constexpr std::array<Known, 8> kConnections = {{
@@ -69,8 +72,9 @@ absl::Status ConnectionError(std::string_view text, std::string_view target, boo
   // A name such as "handshake.local" is not a reason.
   const std::string reason = absl::StrReplaceAll(Av(text), {{Av(target), ""}});
   if (is_secure) {
+    const std::string words = absl::StrReplaceAll(absl::AsciiStrToLower(reason), {{"_", " "}});
     for (const Known& known : kHandshakes) {
-      if (absl::StrContains(reason, Av(known.part))) return Error(known, target);
+      if (absl::StrContains(words, Av(known.part))) return Error(known, target);
     }
   }
   for (const Known& known : kConnections) {

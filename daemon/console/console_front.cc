@@ -10,6 +10,7 @@
 #include "daemon/console/console_files.h"
 #include "daemon/http/readiness.h"
 #include "daemon/json/error_json.h"
+#include "daemon/json_front/content_coding.h"
 #include "engine/operations.h"
 #include "storage/base/api_error.h"
 #include "storage/base/deadline.h"
@@ -63,11 +64,14 @@ bool Has(const HttpRequest& request, std::string_view header, std::string_view t
 }
 
 HttpResponse FileAnswer(const HttpRequest& request, const ConsoleFile& file) {
-  const bool is_compressed = !file.gzip.empty() && Has(request, "accept-encoding", "gzip");
+  const std::string* const accepted = request.Find("accept-encoding");
+  const bool is_compressed =
+      !file.gzip.empty() && accepted != nullptr && ChooseCoding(*accepted) == ContentCoding::kGzip;
   const std::string etag = Cat("\"", file.etag, is_compressed ? "-gz\"" : "\"");
   const bool is_known = Has(request, "if-none-match", etag);
   const std::string_view content = is_compressed ? file.gzip : file.content;
   HttpResponse response = Answer(is_known ? 304 : 200, file.content_type, is_known ? "" : std::string(content));
+  response.may_refuse = true;
   response.headers.emplace_back("ETag", etag);
   // A page asks each time, so that it never mixes files of two versions of the daemon.
   response.headers.emplace_back("Cache-Control", "no-cache");
@@ -160,6 +164,7 @@ HttpResponse ConsoleFront::Settings() const {
 
 void ConsoleFront::Collect(const HttpRequest& request, std::function<std::string()> ConsoleSources::*source,
                            Done done) {
+  if (request.is_late) return std::move(done)(Text(503, "too many requests wait"));
   if (options_.authenticate != nullptr) {
     absl::Duration hold;
     const absl::StatusOr<std::shared_ptr<const Access>> access = options_.authenticate(request, &hold);
@@ -182,6 +187,7 @@ void ConsoleFront::Collect(const HttpRequest& request, std::function<std::string
   const auto waiting = std::make_shared<Done>(std::move(done));
   Task task = [waiting, collect = std::move(collect)] {
     HttpResponse response = Answer(200, "text/plain; charset=utf-8", collect());
+    response.may_refuse = true;
     response.headers.emplace_back("Cache-Control", "no-store");
     std::move (*waiting)(std::move(response));
   };

@@ -155,7 +155,8 @@ void H2Exchange::Answer(HttpResponse response) {
   const std::string size = Cat(response.body.size());
   std::vector<std::string> names;
   names.reserve(response.headers.size());
-  std::vector<HeaderField> head = {{":status", status}, {"date", loop_->Date()}, {"content-length", size}};
+  std::vector<HeaderField> head = {{":status", status}, {"date", loop_->Date()}};
+  if (response.status != 304) head.push_back({"content-length", size});
   for (const auto& [name, value] : response.headers) {
     names.push_back(absl::AsciiStrToLower(Av(name)));
     if (!IsOfConnection(names.back())) head.push_back({names.back(), value});

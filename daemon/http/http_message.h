@@ -40,7 +40,8 @@ struct HttpRequest {
   }
 };
 
-// The server adds Content-Length, Date and Connection.
+// The server adds Content-Length, Date and Connection. An answer 304 has no Content-Length: it would be the one of the
+// body that the client has (RFC 9110, 8.6).
 struct HttpResponse {
   unsigned status = 200;
   std::vector<std::pair<std::string, std::string>> headers;

@@ -12,7 +12,7 @@ const { Digits, parseJson, printJson } = await source('json');
 const values = await source('values');
 const { changeRequest, givenKeys, newItemRequest, readRequest } = await source('expressions');
 const { creationRequest, newIndex, newTable } = await source('table_form');
-const { creationOf, sourcesOf } = await source('table_model');
+const { creationOf, keyText, sourcesOf } = await source('table_model');
 const { csv, jsonLines } = await source('export_rows');
 const { FORMS } = await source('snippets');
 const { TABLE_FORMS } = await source('table_code');
@@ -137,6 +137,16 @@ test('a change names what was read, and nothing else', () => {
   assert.deepEqual(request.Key, { id: { S: '1' } });
   assert.equal(changeRequest('t', keys, before, { ...before }, values.isSame), null);
   assert.equal(newItemRequest('t', keys, after).ConditionExpression, 'attribute_not_exists(#a0)');
+});
+
+test('a key is known again in the order of the daemon', () => {
+  const key = { tenant: { S: 'a' }, at: { N: '1.50' } };
+  assert.equal(keyText({ at: { N: '1.5' }, tenant: { S: 'a' } }), keyText(key));
+  assert.equal(keyText({ id: { B: 'aGk=' } }), keyText({ id: { B: 'aGk=' } }));
+  for (const other of [{ at: { N: '1.5' } }, { tenant: { S: 'b' }, at: { N: '1.5' } }, { tenant: { B: 'a' }, at: { N: '1.5' } },
+    { tenant: { S: 'a' }, at: { S: '1.5' } }, { tenant: { S: 'a' }, to: { N: '1.5' } }]) {
+    assert.notEqual(keyText(other), keyText(key), JSON.stringify(other));
+  }
 });
 
 test('values are compared as the daemon does', () => {

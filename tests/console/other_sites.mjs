@@ -65,10 +65,13 @@ async function admitsLinks(page) {
 
 // The policy of the pages refuses scripts that are not files of the daemon.
 async function refusesForeignScripts(page) {
-  await page.goto(`${ENDPOINT}/`);
+  const answer = await page.goto(`${ENDPOINT}/`);
+  assert.match(answer.headers()['content-security-policy'] ?? '', /default-src 'none'; script-src 'self';/);
   await page.getByRole('link', { name: 'kept' }).waitFor();
   assert.equal(page.url().replace(/#.*/, ''), `${ENDPOINT}/console/`);
   await page.evaluate((address) => {
+    window.refused = [];
+    document.addEventListener('securitypolicyviolation', (event) => window.refused.push(event.effectiveDirective));
     const inline = document.createElement('script');
     inline.textContent = 'window.hasRun = true';
     const foreign = document.createElement('script');
@@ -77,6 +80,8 @@ async function refusesForeignScripts(page) {
     element.innerHTML = '<img src=x onerror="window.hasRun = true">';
     document.body.append(inline, foreign, element);
   }, PAGE);
+  await page.waitForFunction(() => window.refused.length === 3);
+  assert.deepEqual((await page.evaluate(() => window.refused)).sort(), ['script-src-attr', 'script-src-elem', 'script-src-elem']);
   assert.equal(await page.evaluate(() => fetch('daemon.json').then(() => window.hasRun)), undefined);
 }
 

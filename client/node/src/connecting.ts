@@ -10,7 +10,7 @@ const REASONS: readonly (readonly [RegExp, (address: string, why: string) => str
   [/EHOSTUNREACH|ENETUNREACH/, (address) => `there is no route to ${address}`, false],
   [/certificate required|alert bad certificate|alert unknown ca/, (address) => `${address} wants a certificate of the client that it trusts`, true],
   [/Error(?: \[\w+\])?: ([^:]*certificate.*|.*altnames.*)\. Resolution/, (address, why) => `the certificate of ${address} is not trusted: ${why}`, true],
-  [/wrong version number|alert handshake failure|packet length too long/, (address) => `${address} does not speak TLS`, true],
+  [/wrong version number|alert (?:handshake failure|protocol version|no application protocol)|packet length too long|unsupported protocol/, (address) => `${address} does not speak TLS`, true],
   // A daemon that is ending closes connections within the handshake: the next one may succeed.
   [/SSL routines|secure TLS connection/, (address) => `the TLS handshake with ${address} failed`, false],
   [/Protocol error/, (address) => `${address} speaks HTTP/1, and not gRPC`, true],

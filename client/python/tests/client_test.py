@@ -1,5 +1,7 @@
 """Calls of the client as a transport gets them, without a daemon."""
 
+import socket
+import threading
 import unittest
 
 import armature
@@ -16,6 +18,14 @@ from retry_test import Failure
 
 class Failed(Failure, grpc.RpcError):
     pass
+
+
+def send_alert(server, alert):
+    """Answers a TLS handshake by a fatal alert."""
+    connection, _ = server.accept()
+    with connection:
+        connection.recv(4096)
+        connection.sendall(bytes([21, 3, 3, 0, 2, 2, alert]))
 
 
 class Transport:
@@ -201,6 +211,18 @@ class HintTest(unittest.TestCase):
         text = "errors resolving tls.example.org:7700: [field:hostname lookup error:Domain name not found]"
         reason = explain(text, "tls.example.org:7700", Tls())
         self.assertEqual(reason, ("the name in tls.example.org:7700 cannot be resolved", False))
+
+    def test_an_alert_that_names_another_protocol_stays(self):
+        expected = {40: True, 70: True, 120: True, 80: False}  # handshake failure, version, ALPN; an internal error
+        for alert, is_lasting in expected.items():
+            with self.subTest(alert), socket.create_server(("127.0.0.1", 0)) as server:
+                address = f"127.0.0.1:{server.getsockname()[1]}"
+                thread = threading.Thread(target=send_alert, args=(server, alert))
+                thread.start()
+                reason = explain("Ssl handshake failed: SSL_ERROR_SSL", address, Tls())
+                thread.join()
+                text = f"{address} does not speak TLS" if is_lasting else f"the TLS handshake with {address} failed"
+                self.assertEqual(reason, (text, is_lasting))
 
     def test_an_error_that_stays_is_not_repeated(self):
         failure = Failed(grpc.StatusCode.UNAVAILABLE, "failed to connect to all addresses; Trying to connect an http1.x server")

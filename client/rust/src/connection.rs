@@ -93,7 +93,8 @@ impl Unreachable {
         use io::ErrorKind::{ConnectionRefused, NotFound, TimedOut};
         #[cfg(feature = "tls")]
         if let Some(reason) = error.get_ref().and_then(|reason| reason.downcast_ref()) {
-            return Self { reason: crate::tls::reason_of(&address.to_string(), reason), is_lasting: true };
+            let (reason, is_lasting) = crate::tls::reason_of(&address.to_string(), reason);
+            return Self { reason, is_lasting };
         }
         Self::new(match error.kind() {
             ConnectionRefused => format!("{address} refuses the connection: no daemon listens there"),

@@ -106,23 +106,42 @@ impl Tls {
     }
 }
 
-/// Why a handshake with an address has failed.
-pub(crate) fn reason_of(address: &str, error: &rustls::Error) -> String {
+/// Why a handshake with an address has failed, and whether a repetition would fail in the same way.
+pub(crate) fn reason_of(address: &str, error: &rustls::Error) -> (String, bool) {
     use rustls::{AlertDescription as Alert, Error};
     match error {
-        Error::InvalidCertificate(reason) => format!("the certificate of {address} is not trusted: {reason}"),
+        Error::InvalidCertificate(reason) => (format!("the certificate of {address} is not trusted: {reason}"), true),
         Error::AlertReceived(Alert::CertificateRequired | Alert::BadCertificate | Alert::UnknownCA) => {
-            format!("{address} wants a certificate of the client that it trusts")
+            (format!("{address} wants a certificate of the client that it trusts"), true)
         }
-        Error::InvalidMessage(_) | Error::AlertReceived(Alert::HandshakeFailure) => {
-            format!("{address} does not speak TLS")
+        Error::InvalidMessage(_)
+        | Error::PeerIncompatible(_)
+        | Error::NoApplicationProtocol
+        | Error::AlertReceived(Alert::HandshakeFailure | Alert::ProtocolVersion | Alert::NoApplicationProtocol) => {
+            (format!("{address} does not speak TLS"), true)
         }
-        other => format!("the TLS handshake with {address} failed: {other}"),
+        other => (format!("the TLS handshake with {address} failed: {other}"), false),
     }
 }
 
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tls").field("authorities", &self.authorities).field("identity", &self.identity).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_fault_of_the_settings_lasts() {
+        use rustls::{AlertDescription as Alert, Error};
+        for alert in [Alert::HandshakeFailure, Alert::ProtocolVersion, Alert::NoApplicationProtocol] {
+            assert_eq!(reason_of("db:1", &Error::AlertReceived(alert)), ("db:1 does not speak TLS".to_string(), true));
+        }
+        assert!(reason_of("db:1", &Error::AlertReceived(Alert::CertificateRequired)).1);
+        let (reason, is_lasting) = reason_of("db:1", &Error::AlertReceived(Alert::InternalError));
+        assert!(reason.starts_with("the TLS handshake with db:1 failed") && !is_lasting, "{reason}");
     }
 }

@@ -1,5 +1,7 @@
 // A table's description in the form that the views need.
 
+import { canonicalNumber } from './values.mjs';
+
 // "S" of an attribute by its name.
 export function typesOf(table) {
   return Object.fromEntries((table.AttributeDefinitions ?? []).map((each) => [each.AttributeName, each.AttributeType]));
@@ -36,6 +38,11 @@ export function projectionText(projection) {
 }
 
 export const keyOf = (item, keys) => Object.fromEntries(keys.map(({ name }) => [name, item[name]]));
+
+// Equal texts for equal keys. The daemon returns a key in an order of its own, and its numbers in a notation of its own.
+export const keyText = (key) => JSON.stringify(Object.entries(key)
+  .map(([name, value]) => [name, value.N === undefined ? value : canonicalNumber(value.N)])
+  .sort(([a], [b]) => (a < b ? -1 : 1)));
 
 // A CreateTable request that makes such a table.
 export function creationOf(table) {

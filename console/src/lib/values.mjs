@@ -137,7 +137,7 @@ function partsOf(text) {
 }
 
 // Equal texts for equal numbers.
-function canonicalNumber(text) {
+export function canonicalNumber(text) {
   const { sign, digits, exponent } = partsOf(text);
   return `${sign}${digits}e${exponent}`;
 }

@@ -3,7 +3,7 @@
 import { html, useState } from '../../vendor/htm-preact.mjs';
 import { call } from '../lib/api.mjs';
 import * as format from '../lib/format.mjs';
-import { keyOf } from '../lib/table_model.mjs';
+import { keyOf, keyText } from '../lib/table_model.mjs';
 import { Button, Dialog, ErrorNotice } from '../ui/controls.mjs';
 
 const BATCH_MAX = 25;
@@ -16,8 +16,8 @@ async function deleteAll(tableName, keys, items, onDeleted) {
     const batch = left.slice(0, BATCH_MAX);
     const answer = await call('BatchWriteItem', { RequestItems: { [tableName]: batch.map(({ request }) => request) } });
     const unprocessed = answer.UnprocessedItems?.[tableName] ?? [];
-    const again = new Set(unprocessed.map((each) => JSON.stringify(each.DeleteRequest.Key)));
-    const isAgain = ({ request }) => again.has(JSON.stringify(request.DeleteRequest.Key));
+    const again = new Set(unprocessed.map((each) => keyText(each.DeleteRequest.Key)));
+    const isAgain = ({ request }) => again.has(keyText(request.DeleteRequest.Key));
     for (const each of batch) if (!isAgain(each)) onDeleted(each.item);
     left = [...batch.filter(isAgain), ...left.slice(BATCH_MAX)];
     if (again.size > 0) await new Promise((resolve) => { setTimeout(resolve, PAUSE_MS); });

@@ -221,7 +221,13 @@ TEST(ConnectionError, OfAHandshakeLastsOnlyByAFaultOfTheSettings) {
   for (const char* const settings :
        {"Handshake failed with error SSL_ERROR_SSL: error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER",
         "Ssl handshake failed: error:0A00010B:SSL routines::wrong version number",
-        "Ssl handshake failed: error:0A000410:SSL routines::sslv3 alert handshake failure"}) {
+        "Ssl handshake failed: error:0A000410:SSL routines::sslv3 alert handshake failure",
+        "Ssl handshake failed: error:0A0000C6:SSL routines::packet length too long",
+        "Ssl handshake failed: error:0A00042E:SSL routines::tlsv1 alert protocol version",
+        "Handshake failed: SSL_ERROR_SSL: error:1000042e:SSL routines:OPENSSL_internal:TLSV1_ALERT_PROTOCOL_VERSION",
+        "Ssl handshake failed: error:0A000102:SSL routines::unsupported protocol",
+        "Ssl handshake failed: error:0A000460:SSL routines::tlsv1 alert no application protocol",
+        "Cannot check peer: missing selected ALPN property."}) {
     const absl::Status status = ConnectionError(settings, "db:1", true);
     EXPECT_EQ(status.message(), "db:1 does not speak TLS");
     EXPECT_TRUE(IsLasting(status)) << settings;

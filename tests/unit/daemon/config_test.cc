@@ -280,6 +280,8 @@ TEST(Config, TheConsoleIsOnWhereNobodyElseListensIn) {
       {{local, "--grpc_listen=0.0.0.0:1", "--insecure"}, ConsoleMode::kOff},
       {{"--grpc_listen=unix:/run/a", "--http_listen=[::1]:1"}, ConsoleMode::kOn},
       {{local, "--grpc_listen=off"}, ConsoleMode::kOn},
+      // This one does not.
+      {{local, "--metrics_listen=0.0.0.0:2"}, ConsoleMode::kOn},
       {{"--http_listen=off"}, ConsoleMode::kOff},
       {{"--http_listen=off", "--console=on"}, ConsoleMode::kOff},
       {{"--http_listen=0.0.0.0:1", "--insecure", "--tls_cert=c", "--tls_key=k"}, ConsoleMode::kOn},

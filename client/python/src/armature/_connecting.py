@@ -22,7 +22,14 @@ _REASONS = (
 )
 _HANDSHAKE = re.compile("handshake failed|SSL_ERROR", re.I)
 # OpenSSL's reasons for a handshake with a port that has no TLS, or none that this package could use.
-_OF_OTHER_PROTOCOLS = ("WRONG_VERSION_NUMBER", "SSLV3_ALERT_HANDSHAKE_FAILURE", "PACKET_LENGTH_TOO_LONG")
+_OF_OTHER_PROTOCOLS = (
+    "WRONG_VERSION_NUMBER",
+    "SSLV3_ALERT_HANDSHAKE_FAILURE",
+    "PACKET_LENGTH_TOO_LONG",
+    "TLSV1_ALERT_PROTOCOL_VERSION",
+    "UNSUPPORTED_PROTOCOL",
+    "TLSV1_ALERT_NO_APPLICATION_PROTOCOL",  # in the text alone: the module ssl has no name for it
+)
 _PROBE_SECONDS = 2.0
 
 
@@ -54,7 +61,8 @@ def _reason_of_handshake(address: str, tls: Tls) -> Optional[str]:
     except ssl.SSLError as error:
         if "CERTIFICATE" in (error.reason or "") or "UNKNOWN_CA" in (error.reason or ""):
             return f"{address} wants a certificate of the client that it trusts"
-        if error.reason in _OF_OTHER_PROTOCOLS:
+        text = str(error).upper().replace(" ", "_")
+        if any(name in text for name in _OF_OTHER_PROTOCOLS):
             return f"{address} does not speak TLS"
     except (OSError, ValueError):
         pass  # the connection ended, or somebody else listens now, or nobody, or gRPC alone understands the address

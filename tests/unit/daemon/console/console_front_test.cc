@@ -59,6 +59,7 @@ class ConsoleFrontTest : public testing::Test {
     request.method = std::string(method);
     request.target = std::string(target);
     request.headers = std::move(headers);
+    request.is_late = is_late_;
     std::optional<HttpResponse> answer;
     absl::Notification done;
     front_->Handle(std::move(request), [&](HttpResponse response) {
@@ -77,6 +78,7 @@ class ConsoleFrontTest : public testing::Test {
   }
 
   Api api_;
+  bool is_late_ = false;  // all requests from now on
   ConsoleOptions options_;
   std::unique_ptr<ConsoleFront> front_;
 };
@@ -117,6 +119,12 @@ TEST_F(ConsoleFrontTest, FilesAreSentOnceAndCompressed) {
   const HttpResponse compressed = Answer("GET", "/console/src/main.mjs", {{"accept-encoding", "br, gzip"}});
   EXPECT_EQ(ValueOf(compressed, "Content-Encoding"), "gzip");
   EXPECT_THAT(compressed.body, StartsWith("\x1f\x8b"));
+  EXPECT_TRUE(plain.may_refuse && compressed.may_refuse);
+  for (const char* refused : {"gzip;q=0", "identity, gzip;q=0", "x-gzipped", "deflate"}) {
+    const HttpResponse other = Answer("GET", "/console/src/main.mjs", {{"accept-encoding", refused}});
+    EXPECT_EQ(other.body, plain.body) << refused;
+    EXPECT_EQ(ValueOf(other, "Content-Encoding"), "") << refused;
+  }
   const std::string etag = ValueOf(plain, "ETag");
   EXPECT_NE(etag, ValueOf(compressed, "ETag"));
   const HttpResponse again = Answer("GET", "/console/src/main.mjs", {{"if-none-match", Cat("\"other\", ", etag)}});
@@ -201,10 +209,28 @@ TEST_F(ConsoleFrontTest, MetricsAreForEverybodyWithoutCredentials) {
       {.metrics = [] { return std::string("armature_x 1\n"); }, .history = [] { return std::string("[]"); }});
   const HttpResponse response = Answer("GET", "/console/metrics");
   EXPECT_EQ(response.body, "armature_x 1\n");
+  EXPECT_TRUE(response.may_refuse);
   EXPECT_EQ(ValueOf(response, "Cache-Control"), "no-store");
   EXPECT_EQ(Answer("GET", "/console/history").body, "[]");
   front_->Stop();
   EXPECT_EQ(Answer("GET", "/console/metrics").status, 503);
+}
+
+TEST_F(ConsoleFrontTest, LateRequestsGetNoMetrics) {
+  int count = 0;
+  options_.authenticate = [&](const HttpRequest&, absl::Duration*) -> absl::StatusOr<std::shared_ptr<const Access>> {
+    ++count;
+    return std::make_shared<Principal>(true);
+  };
+  EXPECT_EQ(Answer("GET", "/console/").status, 200);
+  front_->SetSources({.metrics = [] { return std::string("armature_x 1\n"); }, .history = nullptr});
+  is_late_ = true;
+  const HttpResponse late = Answer("GET", "/console/metrics");
+  EXPECT_EQ(late.status, 503);
+  EXPECT_EQ(late.body, "too many requests wait\n");
+  EXPECT_EQ(count, 0);  // signatures are not checked, either
+  is_late_ = false;
+  EXPECT_EQ(Answer("GET", "/console/metrics").body, "armature_x 1\n");
 }
 
 TEST_F(ConsoleFrontTest, MetricsNeedAKeyOfAnAdministratorWithCredentials) {

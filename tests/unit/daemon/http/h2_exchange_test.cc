@@ -94,6 +94,15 @@ TEST(H2Exchange, AnswersWithoutBody) {
   EXPECT_EQ(client.Finish(client->BeginAs("GET", "/body", true)).data, "body");
 }
 
+TEST(H2Exchange, AnswersForACacheHaveNoLength) {
+  InlineHandler handler([](const HttpRequest&) { return HttpResponse{.status = 304, .headers = {}, .body = {}}; });
+  const auto server = Serve(&handler);
+  H2Socket client(server->address());
+  const H2Client::Answer& known = client.Finish(client->BeginAs("GET", "/", true));
+  EXPECT_THAT(known.head, ElementsAre(Pair(":status", "304"), Key("date")));
+  EXPECT_EQ(known.closed_with, NGHTTP2_NO_ERROR);
+}
+
 TEST(H2Exchange, LargeBodiesBothWays) {
   InlineHandler handler;
   const auto server = Serve(&handler);

@@ -124,6 +124,20 @@ TEST_F(HttpServerTest, HeadHasTheLengthButNoBody) {
   EXPECT_EQ(client_.Read().body, "next");
 }
 
+TEST(HttpServer, AnswersForACacheHaveNoLength) {
+  InlineHandler handler([](const HttpRequest& request) {
+    return HttpResponse{.status = request.method == "GET" ? 304u : 200u, .headers = {}, .body = request.body};
+  });
+  const auto server = Serve(&handler);
+  RawHttpClient client(server->address());
+  client.Send("GET / HTTP/1.1\r\nHost: h\r\n\r\n" + Post("next"));
+  const RawResponse known = client.Read(/*has_body=*/false);
+  EXPECT_EQ(known.status, 304);
+  EXPECT_EQ(known.reason, "Not Modified");
+  EXPECT_THAT(known.headers, Not(Contains(Key("content-length"))));
+  EXPECT_EQ(client.Read().body, "next");
+}
+
 TEST_F(HttpServerTest, HalfClosedConnectionsGetTheirAnswers) {
   client_.Send(Post("one") + Post("two"));
   client_.EndSending();

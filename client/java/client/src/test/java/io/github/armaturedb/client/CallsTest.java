@@ -122,6 +122,9 @@ class CallsTest {
         assertReason("the name in db:1 cannot be resolved", true, new RuntimeException(new java.net.UnknownHostException("db")));
         assertReason("db:1 does not answer a connection in time", true, new java.net.ConnectException("connection timed out: db/10.0.0.1:1"));
         assertReason("db:1 does not speak TLS", false, ssl);
+        for (String alert : List.of("protocol_version", "no_application_protocol")) {
+            assertReason("db:1 does not speak TLS", false, new javax.net.ssl.SSLHandshakeException("Received fatal alert: " + alert));
+        }
         assertReason("the TLS handshake with db:1 failed", true, new javax.net.ssl.SSLHandshakeException("Connection closed while SSL/TLS handshake was in progress"));
         assertReason("db:1 wants a certificate of the client that it trusts", false, new javax.net.ssl.SSLException("Received fatal alert: certificate_required"));
         assertReason("the certificate of db:1 is not trusted: no subject names matching db", false, path);

@@ -23,7 +23,7 @@ record Connecting(String reason, boolean isLasting) {
     private static final List<Known> KNOWN = List.of(
             new Known("bad_certificate|certificate_required|unknown_ca|certificate_unknown", "%s wants a certificate of the client that it trusts", true),
             new Known("(?:CertPathBuilder|Certificate\\w*|CertPathValidator\\w*|Validator)Exception: ([^\n:]*)$", "the certificate of %s is not trusted: ", true),
-            new Known("NotSslRecord|not an SSL/TLS record|handshake_failure", "%s does not speak TLS", true),
+            new Known("NotSslRecord|not an SSL/TLS record|handshake_failure|protocol_version|no_application_protocol", "%s does not speak TLS", true),
             // A daemon that is ending closes connections within the handshake: the next one may succeed.
             new Known("SSLHandshake|SSLException|closed while SSL", "the TLS handshake with %s failed", false),
             new Known("not SETTINGS|HTTP/1|http1", "%s speaks HTTP/1, and not gRPC", true),
