@@ -8,6 +8,7 @@
 
 #include "absl/time/clock.h"
 #include "daemon/admin/admin_service.h"
+#include "daemon/admin/request_list.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/authenticator.h"
 #include "daemon/console/console_front.h"
@@ -307,7 +308,8 @@ absl::Status Server::Impl::StartServing(const Config& config) {
     console->SetSources(
         {.metrics = [sources = SourcesOfMetrics(),
                      start = absl::Now()] { return MetricsText(sources, start, TableMetrics::kOfTrouble); },
-         .history = [this] { return activity->Json(); }});
+         .history = [this] { return activity->Json(); },
+         .requests = [this] { return RequestListsJson(*requests); }});
   }
   return absl::OkStatus();
 }

@@ -3,9 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "daemon/message_json/json_writer.h"
+#include "daemon/message_json/message_documents.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/base/time_histogram.h"
@@ -69,6 +72,24 @@ absl::Status ListRequests(const RequestStats* stats, const v1::ListRequestsReque
   response->set_unlisted(stats->running().unlisted());
   response->set_slow_us(stats->kept_ns() / kNsPerUs);
   return absl::OkStatus();
+}
+
+std::string RequestListsJson(const RequestStats& stats) {
+  constexpr int32_t kShown = 50;
+  JsonWriter writer;
+  writer.BeginObject();
+  for (const auto& [name, choice] :
+       {std::pair{"running", v1::REQUEST_CHOICE_RUNNING}, std::pair{"slow", v1::REQUEST_CHOICE_SLOW}}) {
+    v1::ListRequestsRequest request;
+    request.set_choice(choice);
+    request.set_limit(kShown);
+    v1::ListRequestsResponse response;
+    ListRequests(&stats, request, &response).IgnoreError();  // the request is right
+    writer.Key(name);
+    WriteForTools(response, &writer);
+  }
+  writer.EndObject();
+  return writer.Take();
 }
 
 }  // namespace armature::daemon

@@ -149,6 +149,7 @@ void ConsoleFront::Console(HttpRequest request, std::string_view path, Done done
   if (path == "daemon.json") return std::move(done)(Settings());
   if (path == "metrics") return Collect(request, &ConsoleSources::metrics, std::move(done));
   if (path == "history") return Collect(request, &ConsoleSources::history, std::move(done));
+  if (path == "requests") return Collect(request, &ConsoleSources::requests, std::move(done));
   const ConsoleFile* const file = FindConsoleFile(path.empty() ? "index.html" : path);
   std::move(done)(file == nullptr ? Text(404, "not found") : FileAnswer(request, *file));
 }

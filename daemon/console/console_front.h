@@ -21,8 +21,9 @@ namespace armature::daemon {
 
 // Texts for the pages beside the answers of operations. The functions are called on a thread of their own.
 struct ConsoleSources {
-  std::function<std::string()> metrics = nullptr;  // the text of /metrics
-  std::function<std::string()> history = nullptr;  // ActivityLog::Json
+  std::function<std::string()> metrics = nullptr;   // the text of /metrics
+  std::function<std::string()> history = nullptr;   // ActivityLog::Json
+  std::function<std::string()> requests = nullptr;  // RequestListsJson
 };
 
 struct ConsoleOptions {
@@ -41,6 +42,7 @@ struct ConsoleOptions {
 //   GET /console/daemon.json   whether an access key is needed, and whether the console is read-only
 //   GET /console/metrics       the metrics; with credentials only for keys with `admin`, by a signature
 //   GET /console/history       the load of the last hour, for the same keys
+//   GET /console/requests      the requests that run, and the slow ones, for the same keys
 //
 // Answers have a Content-Security-Policy that admits files of this daemon only, and no page may frame them. Pages of
 // other sites are refused as `sites` says, but may link to the console.
@@ -52,7 +54,7 @@ class ConsoleFront final : public HttpHandler {
   // Drops refusals that are held back.
   ~ConsoleFront() override;
 
-  // The sources are used until Stop. Before, /console/metrics and /console/history are answered 503.
+  // The sources are used until Stop. Before, they are answered 503.
   void SetSources(ConsoleSources sources);
 
   void Handle(HttpRequest request, Done done) override;

@@ -49,6 +49,22 @@ async function showsThePast(page) {
   assert.equal(await page.getByLabel('Operation').inputValue(), 'Scan');
 }
 
+// Texts of requests come from strangers: they are shown as texts.
+async function showsRequests(page) {
+  const request = { Operation: 'Query', Front: 'grpc', TableName: '<b>orders</b>', Peer: '127.0.0.1:9', BeganTimeMs: '1',
+    DurationUs: '1500000' };
+  await page.route('**/console/requests', (route) => route.fulfill({ json: {
+    running: { Requests: [request, { ...request, Operation: 'Watch' }] },
+    slow: { SlowUs: '1000000', Requests: [{ ...request, Operation: 'Scan', Result: 'ok',
+      Waits: { ReadUs: '1200000', LockUs: '5' } }] } } }));
+  await open(page, '#/activity');
+  const running = page.getByRole('region', { name: 'Running requests' });
+  await running.getByRole('row', { name: 'Query 1.50 s <b>orders</b> 127.0.0.1:9 –' }).waitFor();
+  assert.equal(await running.getByRole('row').count(), 2);
+  await page.getByRole('region', { name: 'Slow requests' }).getByRole('row', { name: /Scan 1.50 s .* ok .* read 1.20 s$/ })
+    .waitFor();
+}
+
 async function outlivesTheDaemon(page) {
   page.expected = /Failed to load resource|net::ERR/;
   await ask('end');
@@ -65,6 +81,9 @@ await withBrowser(async (newPage) => {
   const past = await newPage();
   await showsThePast(past);
   await past.close();
+  const busy = await newPage();
+  await showsRequests(busy);
+  await busy.close();
   const page = await newPage();
   await page.clock.install();
   await page.clock.resume();

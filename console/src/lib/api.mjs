@@ -67,5 +67,8 @@ async function fetchText(path, options) {
 // The text of the daemon's metrics. Throws ApiError.
 export const fetchMetrics = (options = {}) => fetchText('/console/metrics', options);
 
+// The requests that run, and the slow ones: {running, slow}, both {Requests, ...}. Throws ApiError.
+export const fetchRequests = async (options = {}) => JSON.parse(await fetchText('/console/requests', options));
+
 // The daemon's load of the last hour, as a list of samples (metrics.mjs). Throws ApiError.
 export const fetchHistory = async (options = {}) => JSON.parse(await fetchText('/console/history', options));

@@ -1,6 +1,6 @@
 // The daemon's load over time: its own record of the last hour, then readings of the metrics while somebody looks.
 
-import { fetchHistory, fetchMetrics } from './api.mjs';
+import { fetchHistory, fetchMetrics, fetchRequests } from './api.mjs';
 import { attention, parseMetrics, sampleOf } from './metrics.mjs';
 import { Store } from './store.mjs';
 
@@ -8,8 +8,9 @@ const EVERY_MS = 3000;
 const KEPT = 1200;  // an hour
 
 // samples: {time: seconds since 1970, ...sampleOf}, or {time, isGap: true} where nothing is known. attention: of the
-// last interval, null until there is one. error: of the last reading.
-export const activity = new Store({ samples: [], attention: null, error: null });
+// last interval, null until there is one. requests: {running, slow} of fetchRequests, null until they are read. error: of
+// the last reading.
+export const activity = new Store({ samples: [], attention: null, requests: null, error: null });
 
 let last = null;  // {metrics, at}
 let timer = null;
@@ -51,6 +52,7 @@ async function read() {
   try {
     if (last === null) await readHistory(signal);
     await readMetrics(signal);
+    activity.update({ requests: await fetchRequests({ signal }) });
     activity.update({ error: null });
   } catch (error) {
     if (error.name === 'AbortError') return;

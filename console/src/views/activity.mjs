@@ -7,6 +7,7 @@ import { session } from '../lib/session.mjs';
 import { useStore } from '../lib/store.mjs';
 import { Choice, ErrorNotice, Loading, Notice, Select } from '../ui/controls.mjs';
 import { Plot } from '../ui/plot.mjs';
+import { Requests } from './requests.mjs';
 
 const OPERATIONS_SHOWN = 5;
 const SPANS = [[300, '5 min'], [900, '15 min'], [3600, '1 hour']];
@@ -76,7 +77,7 @@ function Plots({ samples, span }) {
 }
 
 export function Activity() {
-  const { samples, attention: found, error } = useStore(activity);
+  const { samples, attention: found, requests, error } = useStore(activity);
   const [span, setSpan] = useState(900);
   const { isDown } = useStore(session);
   useEffect(look, []);
@@ -95,5 +96,6 @@ export function Activity() {
       ${found && html`<${Attention} found=${found} />`}
       ${sample && html`<${Numbers} sample=${sample} />
         <${Plots} samples=${shown} span=${span} />`}
+      ${requests && html`<${Requests} lists=${requests} />`}
     </div>`;
 }
