@@ -22,7 +22,7 @@ constexpr int32_t kLimitDefault = 100;
 constexpr int32_t kLimitMax = 1000;
 constexpr int64_t kNsPerUs = 1000;
 constexpr int64_t kNsPerMs = 1'000'000;
-// Of a duration in microseconds that fits into nanoseconds.
+// A longer duration does not fit into 64 bits of nanoseconds.
 constexpr int64_t kDurationMaxUs = INT64_MAX / kNsPerUs;
 
 absl::Status Check(const v1::ListRequestsRequest& request) {

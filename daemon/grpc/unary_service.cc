@@ -65,8 +65,11 @@ void UnaryService::Run(const UnaryOperation& operation, const UnaryCall& unary, 
   const absl::StatusOr<engine::Engine*> engine =
       names_tables ? absl::StatusOr<engine::Engine*>(call.ForStatements()) : call.Allow();
   if (!engine.ok()) return call.Finish(engine.status());
-  const auto allow = [caller = unary.caller(), work = std::make_shared<access::MatchWork>()](
-                         const engine::NeededRight& right) { return caller.Allow(right, work.get()).status(); };
+  const auto allow = [caller = unary.caller(), trace = unary.trace(),
+                      work = std::make_shared<access::MatchWork>()](const engine::NeededRight& right) {
+    if (trace != nullptr) trace->set_table(right.table);
+    return caller.Allow(right, work.get()).status();
+  };
   OperationContext made{*engine, unary.rpc()->authority(), DeadlineOf(*unary.rpc())};
   made.allow = allow;
   made.may_change_policy = [caller = unary.caller()](std::string_view arn, const access::ResourcePolicy& policy) {

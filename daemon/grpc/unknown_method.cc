@@ -31,7 +31,7 @@ OpenCall UnknownMethod(const CallGate* gate) {
     call->set_handler(std::make_shared<UnreadCall>());
     gate->Identify(call, [gate, call](const absl::StatusOr<Caller>& caller) {
       const absl::Status error = caller.ok() ? NotSupportedError(OperationIn(call->path())) : caller.status();
-      gate->Count(Front::kGrpc, "").Finish(error, {});
+      gate->Count(Front::kGrpc, "", *call).Finish(error, {});
       call->Finish(ToRpcStatus(error));
     });
   };

@@ -68,6 +68,7 @@ bool WatchStream::IsPolicyCurrent() const {
 absl::Status WatchStream::Open(const InMessage& message) {
   ARM_ASSIGN_OR_RETURN(request_, ParseWatch(message.bytes));
   request_.client = NetworkTextOf(call_->peer());
+  counted_.set_table(request_.table_name.value_or(""));
   ARM_RETURN_IF_ERROR(Allow());
   ARM_ASSIGN_OR_RETURN(watch_, engine_->OpenWatch(request_));
   return absl::OkStatus();

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_TELEMETRY_REQUEST_FACTS_H_
 #define ARMATURE_DAEMON_TELEMETRY_REQUEST_FACTS_H_
 
-// What is known of one request.
+// One request as lists and log lines show it.
 
 #include <array>
 #include <cstddef>

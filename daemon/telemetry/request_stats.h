@@ -45,6 +45,10 @@ class RequestStats {
     void Finish(const absl::Status& status, std::string_view request_id) const;
     // Trace for the engine; may be null.
     const std::shared_ptr<engine::RequestTrace>& trace() const { return trace_; }
+    // Notes the table for the lists of requests.
+    void set_table(std::string_view table) const {
+      if (trace_ != nullptr) trace_->set_table(table);
+    }
     // True if slow requests are logged: the client gets an id, to ask the operator about a slow one.
     bool has_id() const { return stats_ != nullptr && stats_->slow_ns_ > 0; }
 

@@ -43,7 +43,7 @@ class RunningRequests {
                std::shared_ptr<engine::RequestTrace>* trace);
   static void Leave(Place* place);
 
-  // What is known of the request in the place, without its result.
+  // The facts of the request in the place; it has no result yet.
   static RequestFacts FactsOf(const Place& place);
 
   // The running requests, those that began first in front; at most `max`, of those that run for `at_least_ns`.

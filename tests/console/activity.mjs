@@ -51,12 +51,12 @@ async function showsThePast(page) {
 
 // Texts of requests come from strangers: they are shown as texts.
 async function showsRequests(page) {
-  const request = { Operation: 'Query', Front: 'grpc', TableName: '<b>orders</b>', Peer: '127.0.0.1:9', BeganTimeMs: '1',
-    DurationUs: '1500000' };
+  const request = { Operation: 'Query', Front: 'grpc', TableName: '<b>orders</b>', Peer: '127.0.0.1:9', BeganTime: 1,
+    DurationUs: 1500000 };
   await page.route('**/console/requests', (route) => route.fulfill({ json: {
     running: { Requests: [request, { ...request, Operation: 'Watch' }] },
-    slow: { SlowUs: '1000000', Requests: [{ ...request, Operation: 'Scan', Result: 'ok',
-      Waits: { ReadUs: '1200000', LockUs: '5' } }] } } }));
+    slow: { SlowUs: 1000000, Requests: [{ ...request, Operation: 'Scan', Result: 'ok',
+      Waits: { ReadUs: 1200000, LockUs: 5 } }] } } }));
   await open(page, '#/activity');
   const running = page.getByRole('region', { name: 'Running requests' });
   await running.getByRole('row', { name: 'Query 1.50 s <b>orders</b> 127.0.0.1:9 –' }).waitFor();

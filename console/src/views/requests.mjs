@@ -36,7 +36,7 @@ const WAITED = ['Waited for', waitsText];
 export function Requests({ lists }) {
   const running = (lists.running.Requests ?? []).filter(({ Operation }) => !STREAMS.includes(Operation));
   const slow = lists.slow.Requests ?? [];
-  const began = ['Began', (each) => new Date(Number(each.BeganTimeMs)).toLocaleTimeString()];
+  const began = ['Began', (each) => new Date(each.BeganTime * 1000).toLocaleTimeString()];
   return html`
     <${Rows} title="Running requests" rows=${running} columns=${[OPERATION, TIME, TABLE, CLIENT, WAITED]}
       empty="None at the time of the last reading." />

@@ -15,7 +15,7 @@ namespace armature::daemon::running_requests_test {
 
 using Trace = std::shared_ptr<engine::RequestTrace>;
 
-TEST(RunningRequests, ListsWhatIsKnownOfEachTheOldestFirst) {
+TEST(RunningRequests, ListsTheFactsOfEachTheOldestFirst) {
   RunningRequests running(/*is_timed=*/true);
   Trace first_trace;
   Trace second_trace;
