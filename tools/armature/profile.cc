@@ -46,6 +46,7 @@ constexpr std::array<ProfileKey, 9> kKeys = {{{"endpoint", "--endpoint", Form::k
 
 std::vector<std::string> KeyNames() {
   std::vector<std::string> names;
+  names.reserve(kKeys.size());
   for (const ProfileKey& key : kKeys) names.emplace_back(key.name);
   return names;
 }
@@ -190,6 +191,7 @@ absl::Status ApplyProfile(const std::vector<Profile>& profiles, std::string_view
   if (profile == profiles.end()) {
     if (name.empty()) return absl::OkStatus();
     std::vector<std::string> names;
+    names.reserve(profiles.size());
     for (const Profile& each : profiles) names.push_back(each.name);
     return UsageError(Cat(path, ": no profile [", name, "]", DidYouMean(name, names),
                           names.empty() ? "; it has none" : Cat("; it has: ", Joined(names))));
