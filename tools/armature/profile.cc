@@ -124,11 +124,12 @@ bool IsOfDaemon(const std::string& option) {
 // True if the command line or the environment has given the option.
 bool IsGiven(const CLI::App& app, const char* option) { return app.get_option(option)->count() > 0; }
 
-// True if the profile describes a daemon, and another one is given.
+// True if another daemon is given than the one that the profile describes, which is the usual one without an endpoint.
 bool IsForAnotherDaemon(const Profile& profile, const CLI::App& app) {
+  const CLI::Option* const given = app.get_option("--endpoint");
+  if (given->count() == 0) return false;
   const ProfileEntry* const endpoint = EntryOf(profile, "--endpoint");
-  if (endpoint == nullptr || !IsGiven(app, "--endpoint")) return false;
-  return app.get_option("--endpoint")->results().back() != endpoint->value;
+  return given->results().back() != (endpoint == nullptr ? given->get_default_str() : endpoint->value);
 }
 
 // True if the user has given a secret, or a key that the profile's secret does not belong to.
