@@ -197,6 +197,19 @@ class WritesTest(SqlTest):
                                                               "--format", "table"))
         self.assertEqual(self.rows("SELECT * FROM orders"), [])
 
+    def test_parameters_are_as_many_as_question_marks(self):
+        self.fill(6)
+        before = self.rows("SELECT * FROM orders")
+        update = "UPDATE orders SET state = ? WHERE pos >= 0"
+        for statement, parameters in ((update, '[{"S": "late"}, {"S": "k0"}]'), (update, None),
+                                      ("DELETE FROM orders WHERE pos >= ?", '[{"N": "0"}, {"S": "k0"}, {"N": "0"}]'),
+                                      ("DELETE FROM orders DRY RUN", '[{"N": "0"}]')):
+            options = ("--yes", "--parameters", parameters) if parameters else ("--yes", )
+            for suffix in ("", " WITH RATELIMIT 1000"):
+                error = self.refused(2, statement + suffix, *options)
+                self.assertIn("the statement needs as many --parameters as it has question marks", error)
+        self.assertEqual(self.rows("SELECT * FROM orders"), before)
+
     def test_failures_are_counted(self):
         self.fill(3)
         error = self.refused(1, "UPDATE orders SET amount = state + 1", "--yes")
