@@ -175,6 +175,13 @@ class PlacesOfTablesTest(ShortTest):
         self.cli("drop", "orders", "--yes")
         self.assertEqual(self.cli("use"), {"TableName": None}, "a table that is gone is not in use")
 
+    def test_a_surplus_word_is_a_wrong_use(self):
+        self.create_orders()
+        self.cli("use", "orders")
+        said = self.failing(USAGE_ERROR, "put", '{"order_id": "1"}', '{"order_id": "2"}')
+        self.assertTrue(said.startswith("armature: ITEM: "), said)
+        self.assertEqual(self.cli("count"), 0)
+
     def test_tail_is_watch(self):
         self.cli("create", "orders", "--key", "order_id", "--stream")
         self.cli("item", "put", "orders", "--item", '{"order_id": {"S": "1"}}')
@@ -213,6 +220,7 @@ class HintsTest(ShortTest):
         self.assertEqual(hint, "the key of orders is order_id S\ngiven: id S, n N")
         self.assertIn("given: order_id N", self.said("item", "put", "orders", "--item", '{"order_id": {"N": "1"}}')[1])
         self.assertIn("given: x S", self.said("item", "put", "orders", "--item", '{"x": {"S": "1"}}')[1])
+        self.assertIn("given: x\\x1b S", self.said("item", "put", "orders", "--item", r'{"x\u001b": {"S": "1"}}')[1])
 
     def test_conditions_on_other_attributes(self):
         self.create_orders()

@@ -8,6 +8,7 @@
 #include "tools/armature/command.h"
 #include "tools/armature/complete_words.h"
 #include "tools/armature/data_place.h"
+#include "tools/armature/display.h"
 #include "tools/armature/error_hints.h"
 #include "tools/armature/profile.h"
 #include "tools/armature/tables/table_arguments.h"
@@ -41,8 +42,8 @@ void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* for
   app.add_option(
          "--output", *format,
          "Without it: table on a terminal, json elsewhere. advise prints text if it is not given. jsonl is json: "
-         "watch and stream read print a document on each line. The short forms of get, query and scan also take csv "
-         "and yaml; without it, they print plain JSON lines elsewhere")
+         "watch and stream read print a document on each line. get, update and the short forms of query and scan also "
+         "take csv and yaml; without it, they print plain JSON lines elsewhere")
       ->check(CLI::IsMember({"json", "jsonl", "table", "csv", "yaml"}));
   app.add_flag("-y,--yes", options->yes, "Do not ask before something is destroyed");
   app.add_option("--timeout", options->timeout_seconds, "Seconds to wait for an answer, of the daemon or of a cluster")
@@ -135,10 +136,19 @@ std::vector<std::string> Reversed(const std::vector<std::string>& arguments) {
   return reversed;
 }
 
+// Fills in tables. An argument that an option cannot take for that reason is a wrong one.
+absl::Status FillTables(const TableArguments& tables, const Session& session) {
+  try {
+    return tables.Fill(session);
+  } catch (const CLI::ParseError& error) {
+    return UsageError(error.what());
+  }
+}
+
 // Runs the parsed command. `format`: as given.
 absl::Status Run(const CLI::App& app, const TableArguments& tables, const std::string& format, const Action& action,
                  const Session& session) {
-  ARM_RETURN_IF_ERROR(tables.Fill(session));
+  ARM_RETURN_IF_ERROR(FillTables(tables, session));
   if ((format == "csv" || format == "yaml") && !TakesItemFormats(app)) {
     return UsageError(Cat("--output ", format, " is for get, update, and the short forms of query and scan"));
   }
@@ -193,7 +203,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   const std::string line = ErrorLine(status, session.has_connected() ? options.endpoint : "");
   if (!line.empty()) {
     err << line << "\n" << ErrorDetail(status);
-    for (const std::string& hint : HintsFor(session, app, status)) err << "hint: " << hint << "\n";
+    for (const std::string& hint : HintsFor(session, app, status)) err << "hint: " << OneLine(hint) << "\n";
   }
   return static_cast<int>(ExitCodeOf(status));
 }

@@ -192,6 +192,11 @@ TEST_F(RunCliTest, TellsItsVersion) {
   EXPECT_EQ(out_.str(), Cat("armature ", kVersion, "\n"));
 }
 
+TEST_F(RunCliTest, HelpNamesTheCommandsOfItemFormats) {
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("get, update and the short forms of query and scan also take csv and yaml"));
+}
+
 TEST_F(RunCliTest, SilenceHasItsOwnCode) {
   server_->Shutdown();
   EXPECT_EQ(Run({"--timeout", "1", "item", "get", "--table-name", "T", "--key", "{}"}), 3);
