@@ -1,6 +1,11 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "armature/version.h"
 #include "storage/base/status_macros.h"
@@ -136,6 +141,19 @@ std::vector<std::string> Reversed(const std::vector<std::string>& arguments) {
   return reversed;
 }
 
+// CLI11 takes the brackets off a word such as [vip], so that another key would be meant. Refuses such words of the
+// commands whose words are values.
+absl::Status CheckBrackets(const CLI::App& app, const std::vector<std::string>& arguments) {
+  constexpr std::array<std::string_view, 5> kCommands = {"get", "del", "update", "query", "count"};
+  const std::string command = app.get_subcommands().front()->get_name();
+  if (std::find(kCommands.begin(), kCommands.end(), command) == kCommands.end()) return absl::OkStatus();
+  for (const std::string& word : arguments) {
+    if (!word.starts_with('[') || !word.ends_with(']')) continue;
+    return UsageError(Cat("a value in brackets needs the name of its attribute: NAME=", word));
+  }
+  return absl::OkStatus();
+}
+
 // Fills in tables. An argument that an option cannot take for that reason is a wrong one.
 absl::Status FillTables(const TableArguments& tables, const Session& session) {
   try {
@@ -199,7 +217,8 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   const bool can_ask = reads_terminal && isatty(STDIN_FILENO) == 1;
   RadosAccess().op_timeout = RadosAccess().monitor_timeout = absl::Seconds(options.timeout_seconds);
   const Session session(options, out, err, reads_terminal, can_ask ? &std::cin : nullptr);
-  const absl::Status status = Run(app, tables, format, action, session);
+  absl::Status status = CheckBrackets(app, arguments);
+  if (status.ok()) status = Run(app, tables, format, action, session);
   const std::string line = ErrorLine(status, session.has_connected() ? options.endpoint : "");
   if (!line.empty()) {
     err << line << "\n" << ErrorDetail(status);

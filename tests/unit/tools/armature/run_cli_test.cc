@@ -167,6 +167,14 @@ TEST_F(RunCliTest, ItemsAndValuesMayBePlainJson) {
   EXPECT_EQ(items_.last_update.expression_attribute_values().at(":set").ss().values(0), "x");
 }
 
+// CLI11 would take the brackets off.
+TEST_F(RunCliTest, ValuesInBracketsNeedTheirNames) {
+  for (const char* command : {"get", "del", "update", "query", "count"}) {
+    EXPECT_EQ(Run({command, "T", "[vip]"}), 2);
+    EXPECT_EQ(err_.str(), "armature: a value in brackets needs the name of its attribute: NAME=[vip]\n");
+  }
+}
+
 TEST_F(RunCliTest, MistypedWordsGetTheNearestKnownOne) {
   struct Case {
     std::vector<std::string> arguments;
