@@ -311,6 +311,17 @@ class CompletionTest(ShortTest):
         self.cli("use", "orders")
         self.assertEqual(self.complete("query", "--index-name", ""), ["ByCustomer"])
 
+    def test_names_that_mean_something_to_a_shell_are_left_out(self):
+        self.create_orders()
+        trap = self.directory / "trap"
+        names = (f"no$(touch {trap})te", "no`id`", "no te", "no'te", "no*", "no\x1bte", "n\u00f6te-1.a")
+        item = {"order_id": {"S": "1"}, **{name: {"S": "x"} for name in names}}
+        self.cli("item", "put", "orders", "--item", json.dumps(item))
+        self.assertEqual(self.complete("query", "orders", "--projection-expression", "n"), ["n\u00f6te-1.a"])
+        words = self.run_cli("complete-words", "--", "query", "orders", "--projection-expression", "n")
+        self.assertEqual(words.stdout.decode(), "n\u00f6te-1.a\n", words.stderr)
+        self.assertFalse(trap.exists())
+
     def test_without_a_daemon_there_are_no_names_and_no_files(self):
         (self.directory / "orchard.jsonl").write_text("")
         self.assertEqual(self.complete("describe", "or", endpoint="127.0.0.1:1"), [])
