@@ -165,8 +165,9 @@ absl::StatusOr<std::vector<Profile>> ReadProfiles(const std::string& path) {
   std::error_code error;
   if (path.empty() || !fs::exists(path, error)) return profiles;
   std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  // A directory can be opened, and reading it throws.
   if (!file.is_open() || fs::is_directory(path, error)) return UsageError(Cat("cannot read ", path));
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   toml::table root;
   try {
     root = toml::parse(text, path);

@@ -79,6 +79,11 @@ TEST_F(ProfileTest, NoFileMeansNoProfiles) {
   EXPECT_THAT(Apply("live", {}), HasSubstr("no profile [live]; it has none"));
 }
 
+TEST_F(ProfileTest, ADirectoryIsNoFile) {
+  std::filesystem::create_directories(path_);
+  EXPECT_EQ(Apply("", {}), Cat("cannot read ", path_));
+}
+
 TEST_F(ProfileTest, DefaultProfileIsTakenWithoutAName) {
   Write("[default]\nendpoint = \"a:1\"\ntimeout = 5\n[live]\nendpoint = \"b:1\"\ntls = true\n");
   EXPECT_EQ(Apply("", {}), "endpoint=a:1 timeout=5 in time");
