@@ -276,6 +276,13 @@ class ItemCommandsTest(CliTest):
         seen, _ = self.on_terminal("query", "orders", "K3")
         self.assertEqual(seen, "no items\n")
 
+    def test_a_terminal_gets_no_control_characters(self):
+        self.said("put", "orders", r'{"order_id": "K1", "no\u001bte": "a\u001b[2J\u009bb"}')
+        self.assertEqual(self.said("get", "orders", "K1", "--output", "csv"), "order_id,no\x1bte\nK1,a\x1b[2J\x9bb\n")
+        seen, _ = self.on_terminal("get", "orders", "K1", "--output", "csv")
+        self.assertEqual(seen, "order_id,no\\x1bte\nK1,a\\x1b[2J\\x9bb\n")
+        self.assertIn("no item with order_id = a\\x1b in", self.refused(MISSING, "get", "orders", "a\x1b"))
+
     def test_a_terminal_gets_a_thousand_items(self):
         self.put_orders(1001)
         more = "1,000 items shown; there are more: --all or -n N\n"
