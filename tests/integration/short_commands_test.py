@@ -175,6 +175,38 @@ class PlacesOfTablesTest(ShortTest):
         self.cli("drop", "orders", "--yes")
         self.assertEqual(self.cli("use"), {"TableName": None}, "a table that is gone is not in use")
 
+    def test_a_table_is_no_key_of_the_table_in_use(self):
+        self.create_orders()
+        self.cli("create", "others", "--key", "id")
+        for key in ("others", "K9"):
+            self.cli("put", "orders", json.dumps({"order_id": key}))
+        self.cli("use", "orders")
+        for command in (("del", "others"), ("update", "others", "--set", "a = 1")):
+            self.assertEqual(self.failing(USAGE_ERROR, *command), "armature: KEY is required; for the key 'others' of the "
+                             "table in use write . others\n")
+        self.cli("update", "K9", "--set", "a = 1")
+        self.cli("update", ".", "others", "--set", "a = 1")
+        self.assertEqual(self.cli("count", "--where", "a = 1"), 2)
+        self.cli("del", "K9")
+        self.cli("del", ".", "others")
+        self.assertEqual(self.cli("count"), 0)
+        self.assertIn("takes no table in use", self.failing(USAGE_ERROR, "truncate", ".", "--yes"))
+        self.assertIn("TABLE is required", self.failing(USAGE_ERROR, "truncate", "--yes"))
+
+    def test_the_table_in_use_in_both_forms_of_reads(self):
+        self.create_orders()
+        self.cli("use", "orders")
+        self.cli("put", '{"order_id": "K1", "customer_id": "c", "status": "s", "order_date": "d", "amount": 1}')
+        self.assertEqual(self.cli("scan")["order_id"], "K1")
+        for table in ((), (".", ), ("--table-name", "."), ("orders", )):
+            self.assertEqual(self.cli("scan", *table, "--limit", "5")["Count"], 1, table)
+        self.assertEqual(self.cli("query", "K1")["order_id"], "K1")
+        self.assertIn("belongs to the short form", self.failing(USAGE_ERROR, "query", "order_id=K1", "--limit", "5"))
+        self.assertIn("is for get, update", self.failing(USAGE_ERROR, "scan", ".", "--limit", "5", "--output", "csv"))
+        arn = self.cli("describe")["Table"]["TableArn"]
+        self.cli("use", arn)
+        self.assertIn(self.cli("count", "./ByCustomer", "c", "s"), (0, 1))
+
     def test_a_surplus_word_is_a_wrong_use(self):
         self.create_orders()
         self.cli("use", "orders")

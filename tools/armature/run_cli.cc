@@ -15,6 +15,7 @@
 #include "tools/armature/data_place.h"
 #include "tools/armature/display.h"
 #include "tools/armature/error_hints.h"
+#include "tools/armature/items/short_reads.h"
 #include "tools/armature/profile.h"
 #include "tools/armature/tables/table_arguments.h"
 #include "tools/armature/unknown_word.h"
@@ -102,7 +103,8 @@ bool TakesItemFormats(const CLI::App& app) {
   const CLI::App& command = *app.get_subcommands().front();
   const std::string name = command.get_name();
   if (name != "get" && name != "update" && name != "query" && name != "scan") return false;
-  // The long form has no argument.
+  // The long form of a command.
+  if ((name == "query" || name == "scan") && IsLongForm(command)) return false;
   const CLI::Option* const table = command.get_option_no_throw("TABLE");
   return table != nullptr && table->count() > 0;
 }
