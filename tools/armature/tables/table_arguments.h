@@ -48,8 +48,8 @@ class TableArguments {
   };
 
   void Visit(CLI::App& command, const std::string& path);
-  // Makes the word in the place of the table the first one of the rest, with the table in use: `get KEY`, and words that
-  // cannot name a table.
+  // Makes the word in the place of the table the first one of the rest, with the table in use: `get KEY`, and words
+  // that cannot name a table.
   static absl::Status FillRest(const Place& place, const std::optional<std::string>& used, const Session& session);
   // Makes the first of the words the table.
   static void FillFromWords(const Place& place);

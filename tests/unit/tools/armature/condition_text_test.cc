@@ -151,8 +151,7 @@ TEST(ConditionTextTest, ErrorsSayWhatWasExpected) {
     return functions;
   };
   EXPECT_THAT(Assignments(nested(100'000)), HasSubstr("nested too deeply"));
-  EXPECT_EQ(Assignments("a = list_append(list_append(b, [1]), [2])"),
-            "<a> = list_append(list_append(<b>, [1]), [2])");
+  EXPECT_EQ(Assignments("a = list_append(list_append(b, [1]), [2])"), "<a> = list_append(list_append(<b>, [1]), [2])");
 }
 
 TEST(ConditionTextTest, ErrorsHaveAPlace) {

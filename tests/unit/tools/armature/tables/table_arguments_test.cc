@@ -154,9 +154,14 @@ TEST_F(TableArgumentsTest, TheTableInUseStandsBeforeKeysAndConditions) {
 }
 
 TEST_F(TableArgumentsTest, ADotIsTheTableInUseInEachPlace) {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"export", "."}, {"export", "--table-name", "."}, {"watch", "."}, {"load", ".", "a"}, {"get", ".", "a"},
-           {"query", "."}, {"table", "describe", "."}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"export", "."},
+                                             {"export", "--table-name", "."},
+                                             {"watch", "."},
+                                             {"load", ".", "a"},
+                                             {"get", ".", "a"},
+                                             {"query", "."},
+                                             {"table", "describe", "."}}) {
     ASSERT_TRUE(SetUsedTable(*session_, "").ok());
     EXPECT_EQ(Parse(arguments), "no table is in use: armature use TABLE") << testing::PrintToString(arguments);
     ASSERT_TRUE(SetUsedTable(*session_, "used").ok());
