@@ -143,7 +143,7 @@ absl::Status TableArguments::FillRest(const Place& place, const std::optional<st
     const std::string word = place.table->results().front();
     const bool misses_value = is_missing && (rest == "KEY" || rest == "ITEM");
     if (!IsDot(word) && (misses_value || !MayBeTable(word))) {
-      // Who forgets the key of `del orders K9` would delete another item.
+      // A user who forgets the key of `del orders K9` would delete another item.
       if (place.asks_before_key && is_missing && MayBeTable(word)) ARM_RETURN_IF_ERROR(CheckIsKey(session, word));
       std::vector<std::string> words = place.rest->results();
       words.insert(words.begin(), word);

@@ -58,7 +58,7 @@ class BulkWriteTest : public testing::Test {
     endpoint_ = Cat("127.0.0.1:", port);
   }
 
-  // What the statement has done, or its error.
+  // The message of the statement, or its error.
   std::string Run(std::string_view text) {
     std::ostringstream out;
     Session::Options options;
