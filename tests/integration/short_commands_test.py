@@ -200,7 +200,7 @@ class PlacesOfTablesTest(ShortTest):
         self.assertEqual(self.cli("scan")["order_id"], "K1")
         for table in ((), (".", ), ("--table-name", "."), ("orders", )):
             self.assertEqual(self.cli("scan", *table, "--limit", "5")["Count"], 1, table)
-        self.assertEqual(self.cli("query", "K1")["order_id"], "K1")
+        self.assertEqual(self.cli("query", "order_id=K1")["order_id"], "K1")
         self.assertIn("belongs to the short form", self.failing(USAGE_ERROR, "query", "order_id=K1", "--limit", "5"))
         self.assertIn("is for get, update", self.failing(USAGE_ERROR, "scan", ".", "--limit", "5", "--output", "csv"))
         arn = self.cli("describe")["Table"]["TableArn"]
