@@ -116,6 +116,16 @@ class ItemCommandsTest(CliTest):
         self.said("put", "measures", '{"sensor": "query", "time": 1}')
         self.assertEqual(self.said("get", "measures", "query", "1"), '{"sensor": "query", "time": 1}\n')
 
+    def test_keys_in_brackets_have_their_names(self):
+        for key in ("vip", "[vip]"):
+            self.said("put", "orders", json.dumps({"order_id": key}))
+        error = "armature: a value in brackets needs the name of its attribute: NAME=[vip]\n"
+        for command in ("get", "del", "query", "count"):
+            self.assertEqual(self.refused(USAGE_ERROR, command, "orders", "[vip]"), error)
+        self.assertEqual(self.refused(USAGE_ERROR, "update", "orders", "[vip]", "--set", "a = 1"), error)
+        self.assertEqual(self.said("get", "orders", "order_id=[vip]"), '{"order_id": "[vip]"}\n')
+        self.assertEqual(self.found("query", "orders", "order_id=[vip]"), ["[vip]"])
+
     def test_conditions_of_writes(self):
         self.said("put", "orders", '{"order_id": "K1", "status": "open"}', "--if", "attribute_not_exists(order_id)")
         error = self.refused(API_ERROR, "put", "orders", '{"order_id": "K1"}', "--if", "attribute_not_exists(order_id)")
@@ -265,6 +275,13 @@ class ItemCommandsTest(CliTest):
         self.assertEqual(seen, "deleted 1 item from orders\n")
         seen, _ = self.on_terminal("query", "orders", "K3")
         self.assertEqual(seen, "no items\n")
+
+    def test_a_terminal_gets_no_control_characters(self):
+        self.said("put", "orders", r'{"order_id": "K1", "no\u001bte": "a\u001b[2J\u009bb"}')
+        self.assertEqual(self.said("get", "orders", "K1", "--output", "csv"), "order_id,no\x1bte\nK1,a\x1b[2J\x9bb\n")
+        seen, _ = self.on_terminal("get", "orders", "K1", "--output", "csv")
+        self.assertEqual(seen, "order_id,no\\x1bte\nK1,a\\x1b[2J\\x9bb\n")
+        self.assertIn("no item with order_id = a\\x1b in", self.refused(MISSING, "get", "orders", "a\x1b"))
 
     def test_a_terminal_gets_a_thousand_items(self):
         self.put_orders(1001)

@@ -175,6 +175,45 @@ class PlacesOfTablesTest(ShortTest):
         self.cli("drop", "orders", "--yes")
         self.assertEqual(self.cli("use"), {"TableName": None}, "a table that is gone is not in use")
 
+    def test_a_table_is_no_key_of_the_table_in_use(self):
+        self.create_orders()
+        self.cli("create", "others", "--key", "id")
+        for key in ("others", "K9"):
+            self.cli("put", "orders", json.dumps({"order_id": key}))
+        self.cli("use", "orders")
+        for command in (("del", "others"), ("update", "others", "--set", "a = 1")):
+            self.assertEqual(self.failing(USAGE_ERROR, *command), "armature: KEY is required; for the key 'others' of the "
+                             "table in use write . others\n")
+        self.cli("update", "K9", "--set", "a = 1")
+        self.cli("update", ".", "others", "--set", "a = 1")
+        self.assertEqual(self.cli("count", "--where", "a = 1"), 2)
+        self.cli("del", "K9")
+        self.cli("del", ".", "others")
+        self.assertEqual(self.cli("count"), 0)
+        self.assertIn("takes no table in use", self.failing(USAGE_ERROR, "truncate", ".", "--yes"))
+        self.assertIn("TABLE is required", self.failing(USAGE_ERROR, "truncate", "--yes"))
+
+    def test_the_table_in_use_in_both_forms_of_reads(self):
+        self.create_orders()
+        self.cli("use", "orders")
+        self.cli("put", '{"order_id": "K1", "customer_id": "c", "status": "s", "order_date": "d", "amount": 1}')
+        self.assertEqual(self.cli("scan")["order_id"], "K1")
+        for table in ((), (".", ), ("--table-name", "."), ("orders", )):
+            self.assertEqual(self.cli("scan", *table, "--limit", "5")["Count"], 1, table)
+        self.assertEqual(self.cli("query", "order_id=K1")["order_id"], "K1")
+        self.assertIn("belongs to the short form", self.failing(USAGE_ERROR, "query", "order_id=K1", "--limit", "5"))
+        self.assertIn("is for get, update", self.failing(USAGE_ERROR, "scan", ".", "--limit", "5", "--output", "csv"))
+        arn = self.cli("describe")["Table"]["TableArn"]
+        self.cli("use", arn)
+        self.assertIn(self.cli("count", "./ByCustomer", "c", "s"), (0, 1))
+
+    def test_a_surplus_word_is_a_wrong_use(self):
+        self.create_orders()
+        self.cli("use", "orders")
+        said = self.failing(USAGE_ERROR, "put", '{"order_id": "1"}', '{"order_id": "2"}')
+        self.assertTrue(said.startswith("armature: ITEM: "), said)
+        self.assertEqual(self.cli("count"), 0)
+
     def test_tail_is_watch(self):
         self.cli("create", "orders", "--key", "order_id", "--stream")
         self.cli("item", "put", "orders", "--item", '{"order_id": {"S": "1"}}')
@@ -213,6 +252,7 @@ class HintsTest(ShortTest):
         self.assertEqual(hint, "the key of orders is order_id S\ngiven: id S, n N")
         self.assertIn("given: order_id N", self.said("item", "put", "orders", "--item", '{"order_id": {"N": "1"}}')[1])
         self.assertIn("given: x S", self.said("item", "put", "orders", "--item", '{"x": {"S": "1"}}')[1])
+        self.assertIn("given: x\\x1b S", self.said("item", "put", "orders", "--item", r'{"x\u001b": {"S": "1"}}')[1])
 
     def test_conditions_on_other_attributes(self):
         self.create_orders()
@@ -302,6 +342,17 @@ class CompletionTest(ShortTest):
                          ["amount", "customer_id", "note", "order_date", "order_id", "status"])
         self.cli("use", "orders")
         self.assertEqual(self.complete("query", "--index-name", ""), ["ByCustomer"])
+
+    def test_names_that_mean_something_to_a_shell_are_left_out(self):
+        self.create_orders()
+        trap = self.directory / "trap"
+        names = (f"no$(touch {trap})te", "no`id`", "no te", "no'te", "no*", "no\x1bte", "n\u00f6te-1.a")
+        item = {"order_id": {"S": "1"}, **{name: {"S": "x"} for name in names}}
+        self.cli("item", "put", "orders", "--item", json.dumps(item))
+        self.assertEqual(self.complete("query", "orders", "--projection-expression", "n"), ["n\u00f6te-1.a"])
+        words = self.run_cli("complete-words", "--", "query", "orders", "--projection-expression", "n")
+        self.assertEqual(words.stdout.decode(), "n\u00f6te-1.a\n", words.stderr)
+        self.assertFalse(trap.exists())
 
     def test_without_a_daemon_there_are_no_names_and_no_files(self):
         (self.directory / "orchard.jsonl").write_text("")

@@ -197,6 +197,19 @@ class WritesTest(SqlTest):
                                                               "--format", "table"))
         self.assertEqual(self.rows("SELECT * FROM orders"), [])
 
+    def test_parameters_are_as_many_as_question_marks(self):
+        self.fill(6)
+        before = self.rows("SELECT * FROM orders")
+        update = "UPDATE orders SET state = ? WHERE pos >= 0"
+        wrong = "the statement needs as many --parameters as it has question marks"
+        for statement, parameters in ((update, '[{"S": "late"}, {"S": "k0"}]'),
+                                      ("DELETE FROM orders WHERE pos >= ?", '[{"N": "0"}, {"S": "k0"}, {"N": "0"}]'),
+                                      ("DELETE FROM orders DRY RUN", '[{"N": "0"}]')):
+            for suffix in ("", " WITH RATELIMIT 1000"):
+                self.assertIn(wrong, self.refused(2, statement + suffix, "--yes", "--parameters", parameters))
+        self.assertIn(wrong, self.refused(2, update + " DRY RUN"))
+        self.assertEqual(self.rows("SELECT * FROM orders"), before)
+
     def test_failures_are_counted(self):
         self.fill(3)
         error = self.refused(1, "UPDATE orders SET amount = state + 1", "--yes")
@@ -258,6 +271,11 @@ class TextsTest(SqlTest):
         self.assertIn("cannot read", self.refused(5, None, "-f", str(self.folder / "missing.sql")))
         self.assertIn("not both", self.refused(2, "SELECT 1", "-f", str(script)))
 
+    def test_directories_are_no_files(self):
+        self.assertIn(f"cannot read {self.folder}", self.refused(5, None, "-f", str(self.folder)))
+        for command in ("\\i", "\\e"):
+            self.assertRegex(self.refused(5, None, given=f"{command} {self.folder}\n"), f"cannot (read|edit) {self.folder}")
+
     def test_files_and_formats(self):
         inner = self.folder / "inner.sql"
         inner.write_text("INSERT INTO orders (id, pos, note) VALUES ('a', 1, 'x,\"y\"');\n")
@@ -286,6 +304,9 @@ class TextsTest(SqlTest):
         self.assertIn(f"{bad}:2: ", self.refused(5, f"\\copy orders from {bad}"))
         self.assertIn("\\copy needs", self.refused(2, "\\copy orders"))
         self.assertIn("ResourceNotFoundException", self.refused(1, f"\\copy nothing to {bad}"))
+        for name in ("copy.csv.gz", "copy.jsonl.zst"):
+            self.assertIn("does not compress", self.refused(2, f"\\copy orders to '{self.folder / name}'"))
+            self.assertFalse((self.folder / name).exists())
 
     def test_no_terminal_means_no_shell(self):
         done = subprocess.run([PATHS.armature], capture_output=True, text=True, input="", timeout=WAIT_S, check=False)

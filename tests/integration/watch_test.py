@@ -472,6 +472,7 @@ class WatchTest(unittest.TestCase):
             refused("does not match the schema", TABLE, "--partition-key", '{"v": {"N": "1"}}')
             refused("--partition-key", TABLE, "--partition-key", "{", exit_code=2)
             place = pathlib.Path(self.directory, "position")
+            refused("cannot read", TABLE, "--position-file", str(place.parent), exit_code=5)
             place.write_text("nonsense")
             refused("is no position of a watch", TABLE, "--position-file", str(place), exit_code=5)
             place.write_text(json.dumps({"Table": "Other", "Position": "1"}))

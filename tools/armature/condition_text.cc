@@ -24,7 +24,7 @@ using api::v1::AttributeValue;
 // Payload of errors: the offset of the fault, as text.
 constexpr std::string_view kPlaceUrl = "armature/cli/place";
 
-// Deepest nesting of parentheses and `not`.
+// Deepest nesting of parentheses, functions and `not`.
 constexpr int kConditionDepthMax = 100;
 
 bool IsWordStart(char c) {
@@ -370,6 +370,12 @@ class ExpressionParser {
 
   // A value, a path, or a function of assignments.
   Expression AssignedOperand() {
+    if (++depth_ > kConditionDepthMax) return WrongAt(place_, "nested too deeply");
+    Expression operand = AnyAssignedOperand();
+    --depth_;
+    return operand;
+  }
+  Expression AnyAssignedOperand() {
     ARM_ASSIGN_OR_RETURN(std::optional<std::string> value, MaybeValue());
     if (value.has_value()) return *std::move(value);
     const std::string function = FunctionName();

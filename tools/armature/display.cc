@@ -49,15 +49,16 @@ void AddDetails(const std::string& prefix, const Json& object, TextTable& table)
   }
 }
 
-}  // namespace
-
-std::string OneLine(std::string_view text) {
+// The text with escapes in place of the control characters that are not in `kept`.
+std::string WithEscapes(std::string_view text, std::string_view kept) {
   std::string line;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     const auto byte = static_cast<unsigned char>(c);
     const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
-    if (c == '\n') {
+    if (kept.find(c) != kept.npos) {
+      line += c;
+    } else if (c == '\n') {
       line += "\\n";
     } else if (c == '\t') {
       line += "\\t";
@@ -72,6 +73,12 @@ std::string OneLine(std::string_view text) {
   }
   return line;
 }
+
+}  // namespace
+
+std::string OneLine(std::string_view text) { return WithEscapes(text, ""); }
+
+std::string WithoutControls(std::string_view text) { return WithEscapes(text, "\n\t"); }
 
 size_t TextWidth(std::string_view text) {
   return static_cast<size_t>(

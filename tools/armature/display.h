@@ -19,6 +19,9 @@ namespace armature::cli {
 // The text with escapes in place of control characters, which are not for a terminal: "\n", "\x1b".
 std::string OneLine(std::string_view text);
 
+// OneLine of each line and of each part between tabs: line breaks and tabs stay.
+std::string WithoutControls(std::string_view text);
+
 // Number of code points, which is the width of most texts on a terminal.
 size_t TextWidth(std::string_view text);
 

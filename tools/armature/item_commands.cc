@@ -182,19 +182,26 @@ std::vector<OptionSpec> ReadOptions(const std::vector<OptionSpec>& more) {
   return specs;
 }
 
-// True for the long form, which may name its table by the argument TABLE, too. Refuses a command line that mixes the
-// two forms of a command.
-bool IsLong(CLI::App& command, const ShortRead& short_form) {
-  if (!IsLongForm(command)) return short_form.target.empty() && ShortOptionGiven(command).empty();
-  const std::string name = command.get_name();
-  const std::string usage =
-      Cat("the short form is ", name, " TABLE[/INDEX], the long form ", name, " --table-name TABLE");
+// OK unless the command line mixes the two forms of a command.
+absl::Status CheckForm(const CLI::App& command, const ShortRead& short_form) {
+  if (!IsLongForm(command)) return absl::OkStatus();
   std::string given = ShortOptionGiven(command);
   if (given.empty() && !short_form.terms.empty()) given = short_form.terms.front();
-  if (!given.empty()) throw CLI::ValidationError(Cat(given, " belongs to the short form; ", usage));
+  if (!given.empty()) {
+    const std::string name = command.get_name();
+    return UsageError(Cat(given, " belongs to the short form; the short form is ", name,
+                          " TABLE[/INDEX], the long form ", name, " --table-name TABLE"));
+  }
+  const bool has_option = command.get_option(kTableNameOption.name)->count() > 0;
+  if (short_form.target.empty() || !has_option) return absl::OkStatus();
+  return UsageError(Cat("the table is given twice: ", short_form.target));
+}
+
+// True for the long form. The argument TABLE, if it has one, becomes its --table-name.
+bool TakeLongForm(CLI::App& command, const ShortRead& short_form) {
+  if (!IsLongForm(command)) return short_form.target.empty() && ShortOptionGiven(command).empty();
   if (short_form.target.empty()) return true;
   CLI::Option* const table = command.get_option(kTableNameOption.name);
-  if (table->count() > 0) throw CLI::ValidationError(Cat("the table is given twice: ", short_form.target));
   table->add_result(short_form.target);
   table->run_callback();
   return true;
@@ -211,19 +218,17 @@ void AddRead(CLI::App& app, Action* action, ReadKind kind, const RequestCommand&
   const auto all_pages = std::make_shared<bool>(false);
   read.add_flag("--all-pages", *all_pages, "Read all pages and print them as one");
   read.footer(command.footer);
-  read.callback([=, &read] {
-    const bool is_long = IsLong(read, *short_form);
-    *action = [=](const Session& session) -> absl::Status {
-      // The table in use may have been filled in.
-      if (!is_long || (!short_form->target.empty() && long_form->TextOf(kTableNameOption.name).empty())) {
-        short_form->select = long_form->TextOf("--select");
-        return RunShortRead(session, kind, *short_form);
-      }
-      ARM_ASSIGN_OR_RETURN(const Request request, long_form->template Build<Request>());
-      ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-      const bool count_only = request.select() == api::v1::SELECT_COUNT;
-      return Collect(session, (client.*pages)(request, {}), *all_pages, count_only);
-    };
+  // Decided only by the action, as the table in use may have been filled in after the parser.
+  SetAction(read, action, [=, &read](const Session& session) -> absl::Status {
+    ARM_RETURN_IF_ERROR(CheckForm(read, *short_form));
+    if (!TakeLongForm(read, *short_form)) {
+      short_form->select = long_form->TextOf("--select");
+      return RunShortRead(session, kind, *short_form);
+    }
+    ARM_ASSIGN_OR_RETURN(const Request request, long_form->template Build<Request>());
+    ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+    const bool count_only = request.select() == api::v1::SELECT_COUNT;
+    return Collect(session, (client.*pages)(request, {}), *all_pages, count_only);
   });
 }
 

@@ -16,6 +16,7 @@
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
 #include "tools/armature/complete_words.h"
+#include "tools/armature/display.h"
 #include "tools/armature/profile.h"
 #include "tools/armature/sql/database_names.h"
 #include "tools/armature/tables/table_arguments.h"
@@ -198,6 +199,16 @@ class NoNames final : public SqlNames {
   std::vector<std::string> Attributes(const std::string& /*table*/) override { return {}; }
 };
 
+// True for a word that a shell takes as it is. Names in the database may be anything, also commands of a shell.
+bool IsPlainWord(std::string_view word) {
+  constexpr std::string_view kMarks = "_-.:/=@%+,";
+  const bool has_plain_bytes = std::all_of(word.begin(), word.end(), [kMarks](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return absl::ascii_isalnum(byte) || byte >= 0x80 || kMarks.find(c) != kMarks.npos;
+  });
+  return has_plain_bytes && OneLine(word) == word;
+}
+
 // Prints what fits, and nothing about errors: they would be mixed into the line that is being typed.
 absl::Status PrintWords(const Session& session, const CLI::App& app, const CompleteOptions& options) {
   const BashWords bash = options.bash ? JoinBashWords(options.words) : BashWords{options.words, ""};
@@ -212,6 +223,7 @@ absl::Status PrintWords(const Session& session, const CLI::App& app, const Compl
   names.begins_with_table = TakesTableFirst;
   const WordCompletions found = CompleteWords(app, bash.words, names);
   for (const std::string& word : found.words) {
+    if (!IsPlainWord(word)) continue;
     const bool is_split = word.starts_with(bash.kept);
     session.PrintText(Cat(is_split ? word.substr(bash.kept.size()) : word, "\n"));
   }

@@ -46,6 +46,7 @@ constexpr std::array<ProfileKey, 9> kKeys = {{{"endpoint", "--endpoint", Form::k
 
 std::vector<std::string> KeyNames() {
   std::vector<std::string> names;
+  names.reserve(kKeys.size());
   for (const ProfileKey& key : kKeys) names.emplace_back(key.name);
   return names;
 }
@@ -123,11 +124,12 @@ bool IsOfDaemon(const std::string& option) {
 // True if the command line or the environment has given the option.
 bool IsGiven(const CLI::App& app, const char* option) { return app.get_option(option)->count() > 0; }
 
-// True if the profile describes a daemon, and another one is given.
+// True if another daemon is given than the one that the profile describes, which is the usual one without an endpoint.
 bool IsForAnotherDaemon(const Profile& profile, const CLI::App& app) {
+  const CLI::Option* const given = app.get_option("--endpoint");
+  if (given->count() == 0) return false;
   const ProfileEntry* const endpoint = EntryOf(profile, "--endpoint");
-  if (endpoint == nullptr || !IsGiven(app, "--endpoint")) return false;
-  return app.get_option("--endpoint")->results().back() != endpoint->value;
+  return given->results().back() != (endpoint == nullptr ? given->get_default_str() : endpoint->value);
 }
 
 // True if the user has given a secret, or a key that the profile's secret does not belong to.
@@ -163,8 +165,9 @@ absl::StatusOr<std::vector<Profile>> ReadProfiles(const std::string& path) {
   std::error_code error;
   if (path.empty() || !fs::exists(path, error)) return profiles;
   std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  // A directory can be opened, and reading it throws.
   if (!file.is_open() || fs::is_directory(path, error)) return UsageError(Cat("cannot read ", path));
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   toml::table root;
   try {
     root = toml::parse(text, path);
@@ -190,6 +193,7 @@ absl::Status ApplyProfile(const std::vector<Profile>& profiles, std::string_view
   if (profile == profiles.end()) {
     if (name.empty()) return absl::OkStatus();
     std::vector<std::string> names;
+    names.reserve(profiles.size());
     for (const Profile& each : profiles) names.push_back(each.name);
     return UsageError(Cat(path, ": no profile [", name, "]", DidYouMean(name, names),
                           names.empty() ? "; it has none" : Cat("; it has: ", Joined(names))));

@@ -1,6 +1,11 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "armature/version.h"
 #include "storage/base/status_macros.h"
@@ -8,7 +13,9 @@
 #include "tools/armature/command.h"
 #include "tools/armature/complete_words.h"
 #include "tools/armature/data_place.h"
+#include "tools/armature/display.h"
 #include "tools/armature/error_hints.h"
+#include "tools/armature/items/short_reads.h"
 #include "tools/armature/profile.h"
 #include "tools/armature/tables/table_arguments.h"
 #include "tools/armature/unknown_word.h"
@@ -41,8 +48,8 @@ void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* for
   app.add_option(
          "--output", *format,
          "Without it: table on a terminal, json elsewhere. advise prints text if it is not given. jsonl is json: "
-         "watch and stream read print a document on each line. The short forms of get, query and scan also take csv "
-         "and yaml; without it, they print plain JSON lines elsewhere")
+         "watch and stream read print a document on each line. get, update and the short forms of query and scan also "
+         "take csv and yaml; without it, they print plain JSON lines elsewhere")
       ->check(CLI::IsMember({"json", "jsonl", "table", "csv", "yaml"}));
   app.add_flag("-y,--yes", options->yes, "Do not ask before something is destroyed");
   app.add_option("--timeout", options->timeout_seconds, "Seconds to wait for an answer, of the daemon or of a cluster")
@@ -96,7 +103,8 @@ bool TakesItemFormats(const CLI::App& app) {
   const CLI::App& command = *app.get_subcommands().front();
   const std::string name = command.get_name();
   if (name != "get" && name != "update" && name != "query" && name != "scan") return false;
-  // The long form has no argument.
+  // The long form of a command.
+  if ((name == "query" || name == "scan") && IsLongForm(command)) return false;
   const CLI::Option* const table = command.get_option_no_throw("TABLE");
   return table != nullptr && table->count() > 0;
 }
@@ -136,10 +144,32 @@ std::vector<std::string> Reversed(const std::vector<std::string>& arguments) {
   return reversed;
 }
 
+// CLI11 takes the brackets off a word such as [vip], so that another key would be meant. Refuses such words of the
+// commands whose words are values.
+absl::Status CheckBrackets(const CLI::App& app, const std::vector<std::string>& arguments) {
+  constexpr std::array<std::string_view, 5> kCommands = {"get", "del", "update", "query", "count"};
+  const std::string command = app.get_subcommands().front()->get_name();
+  if (std::find(kCommands.begin(), kCommands.end(), command) == kCommands.end()) return absl::OkStatus();
+  for (const std::string& word : arguments) {
+    if (!word.starts_with('[') || !word.ends_with(']')) continue;
+    return UsageError(Cat("a value in brackets needs the name of its attribute: NAME=", word));
+  }
+  return absl::OkStatus();
+}
+
+// Fills in tables. An argument that an option cannot take for that reason is a wrong one.
+absl::Status FillTables(const TableArguments& tables, const Session& session) {
+  try {
+    return tables.Fill(session);
+  } catch (const CLI::ParseError& error) {
+    return UsageError(error.what());
+  }
+}
+
 // Runs the parsed command. `format`: as given.
 absl::Status Run(const CLI::App& app, const TableArguments& tables, const std::string& format, const Action& action,
                  const Session& session) {
-  ARM_RETURN_IF_ERROR(tables.Fill(session));
+  ARM_RETURN_IF_ERROR(FillTables(tables, session));
   if ((format == "csv" || format == "yaml") && !TakesItemFormats(app)) {
     return UsageError(Cat("--output ", format, " is for get, update, and the short forms of query and scan"));
   }
@@ -190,11 +220,12 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   const bool can_ask = reads_terminal && isatty(STDIN_FILENO) == 1;
   RadosAccess().op_timeout = RadosAccess().monitor_timeout = absl::Seconds(options.timeout_seconds);
   const Session session(options, out, err, reads_terminal, can_ask ? &std::cin : nullptr);
-  const absl::Status status = Run(app, tables, format, action, session);
+  absl::Status status = CheckBrackets(app, arguments);
+  if (status.ok()) status = Run(app, tables, format, action, session);
   const std::string line = ErrorLine(status, session.has_connected() ? options.endpoint : "");
   if (!line.empty()) {
     err << line << "\n" << ErrorDetail(status);
-    for (const std::string& hint : HintsFor(session, app, status)) err << "hint: " << hint << "\n";
+    for (const std::string& hint : HintsFor(session, app, status)) err << "hint: " << OneLine(hint) << "\n";
   }
   return static_cast<int>(ExitCodeOf(status));
 }

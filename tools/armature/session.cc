@@ -15,6 +15,7 @@
 #include "armature/client/retry_policy.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "tools/armature/display.h"
 
 namespace armature::cli {
 
@@ -72,6 +73,15 @@ size_t PlaceAtEnd(std::string_view message) {
   if (message.substr(caret + 1).find_first_not_of(' ') != message.size() - caret - 2) return message.size();
   const size_t line = message.rfind('\n', caret - 1);
   return line == message.npos ? message.size() : line;
+}
+
+// The message on one line, and its place behind it. Texts in messages come from items, files and the daemon: a terminal
+// must not execute their control characters.
+std::string ShownMessage(std::string_view message) {
+  const size_t end = PlaceAtEnd(message);
+  std::string line(message.substr(0, end));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return Cat(OneLine(line), WithoutControls(message.substr(end)));
 }
 
 absl::Status ErrorWithExitCode(absl::StatusCode code, std::string_view message, ExitCode exit_code) {
@@ -197,10 +207,9 @@ ExitCode ExitCodeOf(const absl::Status& status) {
 
 std::string ErrorLine(const absl::Status& status, std::string_view endpoint) {
   if (status.GetPayload(Av(kReportedUrl)).has_value()) return "";
-  std::string message(Sv(status.message()));
-  std::replace(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(PlaceAtEnd(message)), '\n', ' ');
+  const std::string message = ShownMessage(Sv(status.message()));
   const std::string source = PayloadOf(status, kSourceUrl);
-  const std::string place = source.empty() ? "" : Cat(source, ": ");
+  const std::string place = source.empty() ? "" : Cat(OneLine(source), ": ");
   switch (ExitCodeOf(status)) {
     case ExitCode::kOk:
       return "";
@@ -216,7 +225,7 @@ std::string ErrorLine(const absl::Status& status, std::string_view endpoint) {
     case ExitCode::kApiError:
       break;
   }
-  const std::string name = client::ErrorName(status);
+  const std::string name = OneLine(client::ErrorName(status));
   return Cat(place, name.empty() ? Sv(absl::StatusCodeToString(status.code())) : std::string_view(name), ": ", message);
 }
 

@@ -6,6 +6,7 @@
 
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "tools/armature/display.h"
 #include "tools/armature/export/item_writer.h"
 #include "tools/armature/items/item_table.h"
 
@@ -70,6 +71,10 @@ void ItemPrinter::PrintTable() {
   block_.clear();
 }
 
+std::string ItemPrinter::ShownCell(std::string cell) const {
+  return session_.writes_terminal() ? OneLine(cell) : std::move(cell);
+}
+
 absl::Status ItemPrinter::PrintCsvBlock() {
   if (style_.columns.empty()) {
     std::set<std::string> names;
@@ -84,7 +89,7 @@ absl::Status ItemPrinter::PrintCsvBlock() {
   std::string header;
   for (const std::string& name : style_.columns) {
     if (!header.empty()) header.push_back(',');
-    AppendCsvCell(name, &header);
+    AppendCsvCell(ShownCell(name), &header);
   }
   if (!header.empty()) session_.PrintText(Cat(header, "\n"));
   has_csv_header_ = true;
@@ -100,7 +105,7 @@ absl::Status ItemPrinter::PrintCsvRecord(const Item& item) {
     const auto found = item.attributes().find(style_.columns[i]);
     if (found == item.attributes().end()) continue;
     ++found_count;
-    const std::string cell = CsvText(found->second, style_.dialect);
+    const std::string cell = ShownCell(CsvText(found->second, style_.dialect));
     cell.empty() ? void(record.append("\"\"")) : AppendCsvCell(cell, &record);
   }
   if (found_count < item.attributes().size()) {

@@ -37,7 +37,8 @@ inline constexpr size_t kItemBlock = 1000;
 //   table       blocks, see item_table.h
 //   json        an array with one item on each line; an item on one line if it is single
 //   jsonl       one item on each line
-//   csv         RFC 4180 with a header; an absent attribute is an empty cell, an empty text a cell ""
+//   csv         RFC 4180 with a header; an absent attribute is an empty cell, an empty text a cell ""; on a terminal
+//               with escapes in place of control characters
 //   yaml        a sequence of mappings; a mapping if it is single
 //
 // Memory: a block of items. Not thread-safe. Lifetime: the session must outlive the printer.
@@ -56,6 +57,8 @@ class ItemPrinter {
 
  private:
   void PrintTable();
+  // The text of a cell of CSV. A terminal gets escapes in place of control characters.
+  std::string ShownCell(std::string cell) const;
   absl::Status PrintCsvBlock();
   absl::Status PrintCsvRecord(const api::v1::Item& item);
 

@@ -45,8 +45,7 @@ class BulkParser {
       made_.actions = ReadPart(&made_.action_parameters);
     }
     if (tokens_.TryWord("WHERE")) {
-      size_t parameters = 0;
-      made_.where = ReadPart(&parameters);
+      made_.where = ReadPart(&made_.where_parameters);
       if (made_.where->begin == made_.where->end) return std::nullopt;
     }
     if (tokens_.IsWord("RETURNING")) {
@@ -117,6 +116,10 @@ class BulkRun {
     if (statement_.returning.has_value()) {
       return SqlError("RETURNING is for a statement that names the whole key of one item", *statement_.returning);
     }
+    // The values of the key follow those of the statement: a surplus one would be taken for a part of the key.
+    if (context_.parameters.size() != statement_.action_parameters + statement_.where_parameters) {
+      return UsageError("the statement needs as many --parameters as it has question marks");
+    }
     ARM_ASSIGN_OR_RETURN(const api::v1::TableDescription table, DescribeTable(context_.client, statement_.table));
     for (const auto& element : table.key_schema()) key_.push_back(element.attribute_name());
     MakeStatements();
@@ -157,9 +160,8 @@ class BulkRun {
     }
     write_ += equalities;
     read_keys_ = Cat("SELECT ", keys, read_);
-    const size_t skipped = std::min(statement_.action_parameters, context_.parameters.size());
     reading_.parameters.erase(reading_.parameters.begin(),
-                              reading_.parameters.begin() + static_cast<ptrdiff_t>(skipped));
+                              reading_.parameters.begin() + static_cast<ptrdiff_t>(statement_.action_parameters));
   }
 
   absl::Status WithPlace(absl::Status status) const {
@@ -240,11 +242,15 @@ class BulkRun {
       KeepRate(items.size());
       if (context_.is_interrupted()) return false;
       ARM_ASSIGN_OR_RETURN(const auto response, context_.client.BatchExecuteStatement(RequestFor(items)));
+      if (static_cast<size_t>(response.responses_size()) != items.size()) {
+        return absl::InternalError(
+            Av(Cat("the daemon has answered ", response.responses_size(), " of ", items.size(), " statements")));
+      }
       std::vector<Item> throttled;
-      for (int i = 0; i < response.responses_size() && i < static_cast<int>(items.size()); ++i) {
-        const api::v1::BatchStatementResponse& answer = response.responses(i);
+      for (size_t i = 0; i < items.size(); ++i) {
+        const api::v1::BatchStatementResponse& answer = response.responses(static_cast<int>(i));
         if (answer.has_error() && IsThrottle(answer.error().code()) && absl::Now() < give_up) {
-          throttled.push_back(std::move(items[static_cast<size_t>(i)]));
+          throttled.push_back(std::move(items[i]));
         } else {
           Settle(answer);
         }

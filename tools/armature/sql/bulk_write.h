@@ -29,6 +29,7 @@ struct BulkStatement {
   TextPlace actions;               // of UPDATE: SET and REMOVE
   size_t action_parameters = 0;    // question marks in them
   std::optional<TextPlace> where;  // the condition, without WHERE
+  size_t where_parameters = 0;     // question marks in it
   std::optional<TextPlace> returning;
   std::optional<TextPlace> options;  // DRY RUN and WITH RATELIMIT
   bool is_dry_run = false;
@@ -44,8 +45,8 @@ bool LacksWholeKey(const absl::Status& status);
 
 // Reads the keys of the items that meet the condition, asks with their number, and writes each item that still meets
 // the condition; or explains that. With --yes nothing is counted first. An interrupt ends it between batches of items;
-// the result says how far it came. Errors: ABORTED if items could not be written, after all others; those of
-// Session::Confirm and of the daemon.
+// the result says how far it came. Errors: UsageError if the statement has more or fewer question marks than there are
+// parameters; ABORTED if items could not be written, after all others; those of Session::Confirm and of the daemon.
 absl::StatusOr<SqlResult> RunBulk(const SqlContext& context, std::string_view text, const BulkStatement& statement);
 
 }  // namespace armature::cli

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -140,8 +142,10 @@ absl::Status Console::ExecuteText(std::istream& text, const std::string& name) {
 
 absl::Status Console::ExecuteFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file.is_open()) return InputError(Cat("cannot read ", path));
-  return ExecuteText(file, path);
+  std::error_code error;
+  if (!file.is_open() || std::filesystem::is_directory(path, error)) return InputError(Cat("cannot read ", path));
+  const absl::Status status = ExecuteText(file, path);
+  return status.ok() && file.bad() ? InputError(Cat("cannot read ", path, " to its end")) : status;
 }
 
 absl::Status Console::CheckEnd() const { return runner_.CheckEnd(); }

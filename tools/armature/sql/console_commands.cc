@@ -10,9 +10,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -203,6 +205,9 @@ absl::Status RunEditor(const std::string& path) {
 }
 
 absl::StatusOr<std::string> EditFile(const std::string& path) {
+  // A directory can be opened, and reading it throws.
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return InputError(Cat("cannot edit ", path, ": it is a directory"));
   ARM_RETURN_IF_ERROR(RunEditor(path));
   std::ifstream in(path, std::ios::binary);
   if (!in.is_open()) return EditorError(Cat("cannot read ", path), errno);
@@ -265,6 +270,9 @@ absl::StatusOr<CopyArguments> ParseCopy(std::string_view arguments) {
   if (is_quoted && !rest.empty()) return UsageError(kUsage);
   copy.path = is_quoted ? file.text : std::string(rest);
   if (copy.path.empty()) return UsageError(kUsage);
+  if (copy.is_to && (copy.path.ends_with(".gz") || copy.path.ends_with(".zst"))) {
+    return UsageError(Cat("\\copy to does not compress: the name ", copy.path, " must not end with .gz or .zst"));
+  }
   return copy;
 }
 

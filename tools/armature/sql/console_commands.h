@@ -24,7 +24,8 @@ struct CopyArguments {
   std::string path;
 };
 
-// Parses: TABLE to|from FILE, where FILE and TABLE may stand in quotes. Errors: UsageError.
+// Parses: TABLE to|from FILE, where FILE and TABLE may stand in quotes. Errors: UsageError, also for the name of a
+// compressed file to write: nothing is compressed.
 absl::StatusOr<CopyArguments> ParseCopy(std::string_view arguments);
 
 // Copies all items, and returns what was done. A file whose name ends with .csv has comma-separated values, any other

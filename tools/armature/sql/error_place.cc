@@ -22,8 +22,10 @@ constexpr std::string_view kNoPlace = "none";
 // Columns of the shown part of a line, and those of it before the place.
 constexpr size_t kShownColumns = 100;
 constexpr size_t kColumnsBefore = 60;
-// The search for the first faulty token parses the statement once for each token before it.
+// The search for the first faulty token parses the statement up to each token before it: so many bytes at most, which
+// takes some 10 ms.
 constexpr size_t kSearchedTokensMax = 2000;
+constexpr size_t kSearchedBytesMax = 1'000'000;
 
 // Takes a number off the front of `text`.
 bool TakePlaceNumber(std::string_view* text, size_t* number) {
@@ -85,7 +87,10 @@ std::optional<TextPlace> SearchedPlace(std::string_view message, std::string_vie
   };
   // Another parser than the daemon's, or a fault of the data.
   if (!has_fault(statement)) return std::nullopt;
+  size_t bytes = statement.size();
   for (const SqlToken& token : *tokens) {
+    bytes += token.place.end;
+    if (bytes > kSearchedBytesMax) return std::nullopt;
     if (token.kind == SqlTokenKind::kEnd || has_fault(statement.substr(0, token.place.end))) return token.place;
   }
   return std::nullopt;

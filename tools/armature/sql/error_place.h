@@ -27,7 +27,8 @@ absl::Status SqlError(std::string_view message, TextPlace place);
 bool PlaceIsOurs(const absl::Status& status);
 
 // The place of the error `status` of `statement`: that of an SqlError; the one that the daemon names; or else the first
-// token with which the parser of PartiQL finds the same fault. Nullopt if the error has no place.
+// token with which the parser of PartiQL finds the same fault. Nullopt if the error has no place, or one that is far
+// behind in a long statement: the search is bounded.
 std::optional<TextPlace> PlaceOf(const absl::Status& status, std::string_view statement);
 
 // The error of a text that was sent instead of the statement. Its place becomes that of the part `original` of the

@@ -194,17 +194,20 @@ absl::Status SqlOutput::Show(const SqlResult& result, std::string_view more) {
 
 void SqlOutput::Say(std::string_view text) const {
   if (format_ == SqlFormat::kTable) {
-    session_.PrintText(text);
-    session_.Flush();
+    Print(text);
   } else {
     session_.progress() << text << std::flush;
   }
 }
 
+void SqlOutput::Print(std::string_view text) const {
+  session_.writes_terminal() ? session_.PrintText(WithoutControls(text)) : session_.PrintText(text);
+  session_.Flush();
+}
+
 absl::Status SqlOutput::Write(std::string_view text) {
   if (path_.empty()) {
-    session_.PrintText(text);
-    session_.Flush();
+    Print(text);
     return absl::OkStatus();
   }
   file_ << text << std::flush;

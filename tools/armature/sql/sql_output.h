@@ -55,6 +55,8 @@ class SqlOutput {
 
  private:
   absl::Status Write(std::string_view text);
+  // Into the standard output. A terminal gets escapes in place of control characters.
+  void Print(std::string_view text) const;
 
   const Session& session_;
   SqlFormat format_;

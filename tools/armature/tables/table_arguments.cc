@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "tools/armature/items/short_reads.h"
+#include "tools/armature/command.h"
 #include "tools/armature/tables/used_table.h"
 
 namespace armature::cli {
@@ -53,6 +53,19 @@ bool MayBeTable(std::string_view word) {
   return std::all_of(word.begin(), word.end(), [kMarks](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || kMarks.find(c) != kMarks.npos;
   });
+}
+
+// True for the table in use, and its indexes.
+bool IsDot(std::string_view word) { return word == "." || word.starts_with("./"); }
+
+// An error if the word names a table, as the user may have forgotten its key; or if the daemon does not answer.
+absl::Status CheckIsKey(const Session& session, const std::string& word) {
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  const absl::Status status = DescribeTable(client, word).status();
+  if (status.ok()) {
+    return UsageError(Cat("KEY is required; for the key '", word, "' of the table in use write . ", word));
+  }
+  return ExitCodeOf(status) == ExitCode::kUnreachable ? status : absl::OkStatus();
 }
 
 // Gives the option a value after the parser has finished with it.
@@ -117,31 +130,50 @@ void TableArguments::Visit(CLI::App& command, const std::string& path) {
     place.rest->required(false);
   }
   place.may_be_used = (is_request || place.is_required) && !is_never_used;
+  place.asks_before_key = path == "update" || path == "del";
   places_[&command] = place;
 }
 
-absl::Status TableArguments::FillArgument(const Place& place, const Session& session) {
-  const size_t rest_count = place.rest == nullptr ? 0 : place.rest->count();
-  if (place.table->count() > 0) {
+absl::Status TableArguments::FillRest(const Place& place, const std::optional<std::string>& used,
+                                      const Session& session) {
+  if (place.rest == nullptr) return absl::OkStatus();
+  const std::string rest = place.rest->get_name(true);
+  const bool is_missing = place.rest->count() == 0;
+  if (used.has_value() && place.table->count() > 0) {
     const std::string word = place.table->results().front();
-    const std::optional<std::string> used = place.may_be_used ? UsedTable(session) : std::nullopt;
-    if (word == "." || word.starts_with("./")) {
-      if (!used.has_value()) return UsageError("no table is in use: armature use TABLE");
-      Set(place.table, {Cat(*used, word.substr(1))});
-    } else if (used.has_value() && place.rest != nullptr) {
-      const std::string rest = place.rest->get_name(true);
-      const bool misses_rest = rest_count == 0 && (rest == "KEY" || rest == "ITEM");
-      if (misses_rest || !MayBeTable(word)) {
-        std::vector<std::string> words = place.rest->results();
-        words.insert(words.begin(), word);
-        Set(place.table, {*used});
-        Set(place.rest, words);
-        return absl::OkStatus();
-      }
+    const bool misses_value = is_missing && (rest == "KEY" || rest == "ITEM");
+    if (!IsDot(word) && (misses_value || !MayBeTable(word))) {
+      // A user who forgets the key of `del orders K9` would delete another item.
+      if (place.asks_before_key && is_missing && MayBeTable(word)) ARM_RETURN_IF_ERROR(CheckIsKey(session, word));
+      std::vector<std::string> words = place.rest->results();
+      words.insert(words.begin(), word);
+      Set(place.table, {*used});
+      Set(place.rest, words);
+      return absl::OkStatus();
     }
   }
-  const bool is_missing = place.is_rest_required && rest_count == 0;
-  return is_missing ? UsageError(Cat(place.rest->get_name(true), " is required")) : absl::OkStatus();
+  return place.is_rest_required && is_missing ? UsageError(Cat(rest, " is required")) : absl::OkStatus();
+}
+
+void TableArguments::FillFromWords(const Place& place) {
+  if (place.words == nullptr || !place.is_required || place.table->count() > 0) return;
+  std::vector<std::string> words = place.words->results();
+  if (words.size() <= static_cast<size_t>(place.words->get_items_expected_min())) return;
+  Set(place.table, {words.front()});
+  words.erase(words.begin());
+  Set(place.words, words);
+}
+
+absl::Status TableArguments::FillDot(const Place& place, const std::optional<std::string>& used, CLI::Option* option) {
+  if (option == nullptr || option->count() == 0) return absl::OkStatus();
+  const std::string word = option->results().front();
+  if (!IsDot(word)) return absl::OkStatus();
+  if (!place.may_be_used) return UsageError("this command takes no table in use");
+  if (!used.has_value()) return UsageError("no table is in use: armature use TABLE");
+  // The index of an ARN stands behind a word of its own.
+  const bool is_index_of_arn = word.size() > 1 && used->starts_with("arn:");
+  Set(option, {Cat(*used, is_index_of_arn ? "/index" : "", word.substr(1))});
+  return absl::OkStatus();
 }
 
 absl::Status TableArguments::Fill(const Session& session) const {
@@ -150,23 +182,18 @@ absl::Status TableArguments::Fill(const Session& session) const {
   const auto found = places_.find(command);
   if (found == places_.end()) return absl::OkStatus();
   const Place& place = found->second;
-  if (place.is_argument) ARM_RETURN_IF_ERROR(FillArgument(place, session));
-  if (place.table->count() > 0) return absl::OkStatus();
-  if (place.long_form != nullptr && place.long_form->count() > 0) return absl::OkStatus();
-  const CLI::Option* const request = command->get_option_no_throw(kRequest);
-  if (request != nullptr && request->count() > 0) return absl::OkStatus();
-  if (place.words != nullptr && place.is_required) {
-    std::vector<std::string> words = place.words->results();
-    if (words.size() > static_cast<size_t>(place.words->get_items_expected_min())) {
-      Set(place.table, {words.front()});
-      words.erase(words.begin());
-      Set(place.words, words);
-      return absl::OkStatus();
-    }
-  }
   const std::optional<std::string> used = place.may_be_used ? UsedTable(session) : std::nullopt;
+  const CLI::Option* const request = command->get_option_no_throw(kRequest);
+  const bool has_request = request != nullptr && request->count() > 0;
+  if (place.is_argument) ARM_RETURN_IF_ERROR(FillRest(place, used, session));
+  if (!has_request) FillFromWords(place);
+  for (CLI::Option* const option : {place.table, place.long_form}) {
+    ARM_RETURN_IF_ERROR(FillDot(place, used, option));
+    if (option != nullptr && option->count() > 0) return absl::OkStatus();
+  }
+  if (has_request) return absl::OkStatus();
   if (used.has_value()) {
-    Set(place.long_form != nullptr && IsLongForm(*command) ? place.long_form : place.table, {*used});
+    Set(place.table, {*used});
   } else if (place.is_required) {
     return UsageError(Cat(place.table->get_name(), " is required"));
   }

@@ -4,6 +4,8 @@
 // Tables of all commands, however they are named: by --table-name, as a word (`describe orders`), or by `armature use`.
 
 #include <map>
+#include <optional>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -26,9 +28,10 @@ class TableArguments {
   explicit TableArguments(CLI::App& app);
 
   // Fills in a missing table of the parsed command: the first of its words if it has more than it needs
-  // (`load orders FILE`), else the table in use. The table in use is also meant by `.`, and if the word in the place of
-  // the table is a key or a condition (`get K9`, `query status=open`). Errors: UsageError if something required stays
-  // missing.
+  // (`load orders FILE`), else the table in use. The table in use is also meant by `.` and `./INDEX` in each place of a
+  // table, and if the word in the place of the table is a key or a condition (`get K9`, `query status=open`). Errors:
+  // UsageError if something required stays missing, for `.` without a table in use or with a command that never takes
+  // it, and for `del T` if there is a table T. Throws CLI::ParseError for words that an argument does not take.
   absl::Status Fill(const Session& session) const;
 
  private:
@@ -40,12 +43,18 @@ class TableArguments {
     bool is_rest_required = false;
     CLI::Option* words = nullptr;  // the argument of the command that may begin with the table; null: none
     bool is_required = false;
-    bool may_be_used = false;  // the table in use may be meant
+    bool may_be_used = false;      // the table in use may be meant
+    bool asks_before_key = false;  // a single word that names a table is not taken for a key of the table in use
   };
 
   void Visit(CLI::App& command, const std::string& path);
-  // Fills in the table in use for `get KEY`, for `.` and `./INDEX`, and for words that cannot name a table.
-  static absl::Status FillArgument(const Place& place, const Session& session);
+  // Makes the word in the place of the table the first one of the rest, with the table in use: `get KEY`, and words
+  // that cannot name a table.
+  static absl::Status FillRest(const Place& place, const std::optional<std::string>& used, const Session& session);
+  // Makes the first of the words the table.
+  static void FillFromWords(const Place& place);
+  // Replaces `.` and `./INDEX`.
+  static absl::Status FillDot(const Place& place, const std::optional<std::string>& used, CLI::Option* option);
 
   CLI::App& app_;
   std::map<const CLI::App*, Place> places_;

@@ -21,6 +21,8 @@ namespace {
 
 using Style = TopLine::Style;
 
+constexpr size_t kStateColumns = 16;  // of the name of a state
+
 std::string RateText(double per_second) {
   if (per_second == 0) return "0";
   const double size = std::fabs(per_second);
@@ -120,8 +122,11 @@ std::string StateText(const admin::v1::IndexStatus& index) {
   if (index.stalled()) return "STALLED";
   const std::string name = admin::v1::IndexState_Name(index.state());
   const std::string state = name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
-  if (!index.has_build() || index.build().items_total() <= 0) return state;
-  return Cat(state, " ", 100 * index.build().items_read() / index.build().items_total(), " %");
+  if (!index.has_build() || index.build().items_total() <= 0) return Cut(state, kStateColumns);
+  // The total is an estimate.
+  const double share =
+      static_cast<double>(index.build().items_read()) / static_cast<double>(index.build().items_total());
+  return Cat(Cut(state, kStateColumns), " ", ShareText(std::clamp(share, 0.0, 1.0)));
 }
 
 std::vector<TopLine> IndexLines(const TopView& view) {

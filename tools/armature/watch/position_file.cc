@@ -38,7 +38,8 @@ absl::StatusOr<std::optional<std::string>> PositionFile::Read() {
   std::error_code error;
   if (!std::filesystem::exists(path_, error) && !error) return std::nullopt;
   std::ifstream in(path_, std::ios::binary);
-  if (!in) return InputError(Cat("cannot read ", path_));
+  // A directory can be opened, and reading it throws.
+  if (!in || std::filesystem::is_directory(path_, error)) return InputError(Cat("cannot read ", path_));
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   const auto has_text = [&json](const char* name) {

@@ -144,6 +144,14 @@ TEST(ConditionTextTest, ErrorsSayWhatWasExpected) {
   std::string nots;
   for (int i = 0; i < 100'000; ++i) nots += "not ";
   EXPECT_THAT(Condition(nots), HasSubstr("nested too deeply"));
+  const auto nested = [](int depth) {
+    std::string functions = "a = ";
+    for (int i = 0; i < depth; ++i) functions += "list_append(";
+    for (int i = 0; i < depth; ++i) functions += "[1], [2])";
+    return functions;
+  };
+  EXPECT_THAT(Assignments(nested(100'000)), HasSubstr("nested too deeply"));
+  EXPECT_EQ(Assignments("a = list_append(list_append(b, [1]), [2])"), "<a> = list_append(list_append(<b>, [1]), [2])");
 }
 
 TEST(ConditionTextTest, ErrorsHaveAPlace) {

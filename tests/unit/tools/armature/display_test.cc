@@ -13,6 +13,11 @@ TEST(TextTableTest, AlignsAndEscapes) {
   EXPECT_EQ(table.ToString(), "Name    Size\né\\n        1\nlonger   200\n");
 }
 
+TEST(ControlCharacters, AreEscaped) {
+  EXPECT_EQ(OneLine("a\x1b[2J\x7f\xc2\x9b\tb\n\xc3\xa9"), "a\\x1b[2J\\x7f\\x9b\\tb\\n\xc3\xa9");
+  EXPECT_EQ(WithoutControls("a\x1b[2J\x7f\xc2\x9b\tb\n\xc3\xa9\r"), "a\\x1b[2J\\x7f\\x9b\tb\n\xc3\xa9\\x0d");
+}
+
 TEST(TextTableTest, ShowsItems) {
   const auto items = ParseJson(R"([{"b":{"SS":["x","y"]},"a":{"S":"t"}},{"c":{"M":{"k":{"NULL":true}}}}])");
   EXPECT_EQ(ItemsTable(*items), "a  b       c\nt  {x, y}\n           {\"k\":{\"NULL\":true}}\n");

@@ -46,9 +46,10 @@ class ProfileTest : public testing::Test {
   std::string Apply(const std::string& name, std::vector<std::string> arguments) const {
     CLI::App app;
     std::vector<std::string> values(9);
+    values[0] = kDefaultEndpoint;
     const std::vector<std::string> names = {"--endpoint", "--tls-ca",     "--tls-cert",
                                             "--tls-key",  "--access-key", "--secret-file"};
-    for (size_t i = 0; i < names.size(); ++i) app.add_option(names[i], values[i]);
+    for (size_t i = 0; i < names.size(); ++i) app.add_option(names[i], values[i])->capture_default_str();
     app.add_option("--output", values[6])->check(CLI::IsMember({"json", "table"}));
     bool tls = false;
     app.add_flag("--tls", tls);
@@ -78,6 +79,11 @@ TEST_F(ProfileTest, NoFileMeansNoProfiles) {
   EXPECT_THAT(Apply("live", {}), HasSubstr("no profile [live]; it has none"));
 }
 
+TEST_F(ProfileTest, ADirectoryIsNoFile) {
+  std::filesystem::create_directories(path_);
+  EXPECT_EQ(Apply("", {}), Cat("cannot read ", path_));
+}
+
 TEST_F(ProfileTest, DefaultProfileIsTakenWithoutAName) {
   Write("[default]\nendpoint = \"a:1\"\ntimeout = 5\n[live]\nendpoint = \"b:1\"\ntls = true\n");
   EXPECT_EQ(Apply("", {}), "endpoint=a:1 timeout=5 in time");
@@ -95,6 +101,13 @@ TEST_F(ProfileTest, DefaultProfileDoesNotGiveItsCredentialsToAnotherDaemon) {
   EXPECT_EQ(Apply("", {"--endpoint", "b:1"}), "endpoint=b:1 output=json");
   EXPECT_THAT(Apply("", {"--endpoint", "a:1"}), HasSubstr("access-key=K secret-file=/s"));
   EXPECT_THAT(Apply("default", {"--endpoint", "b:1"}), HasSubstr("access-key=K")) << "the user has named it";
+}
+
+TEST_F(ProfileTest, AProfileWithoutAnEndpointIsThatOfTheUsualDaemon) {
+  Write("[default]\naccess_key = \"K\"\nsecret_file = \"/s\"\noutput = \"json\"\n");
+  EXPECT_EQ(Apply("", {"--endpoint", "b:1"}), "endpoint=b:1 output=json");
+  EXPECT_THAT(Apply("", {}), HasSubstr("access-key=K secret-file=/s"));
+  EXPECT_THAT(Apply("", {"--endpoint", kDefaultEndpoint}), HasSubstr("access-key=K secret-file=/s"));
 }
 
 TEST_F(ProfileTest, SecretsOfTheUserComeBeforeThoseOfTheProfile) {

@@ -167,6 +167,14 @@ TEST_F(RunCliTest, ItemsAndValuesMayBePlainJson) {
   EXPECT_EQ(items_.last_update.expression_attribute_values().at(":set").ss().values(0), "x");
 }
 
+// CLI11 would take the brackets off.
+TEST_F(RunCliTest, ValuesInBracketsNeedTheirNames) {
+  for (const char* command : {"get", "del", "update", "query", "count"}) {
+    EXPECT_EQ(Run({command, "T", "[vip]"}), 2);
+    EXPECT_EQ(err_.str(), "armature: a value in brackets needs the name of its attribute: NAME=[vip]\n");
+  }
+}
+
 TEST_F(RunCliTest, MistypedWordsGetTheNearestKnownOne) {
   struct Case {
     std::vector<std::string> arguments;
@@ -190,6 +198,11 @@ TEST_F(RunCliTest, MistypedWordsGetTheNearestKnownOne) {
 TEST_F(RunCliTest, TellsItsVersion) {
   EXPECT_EQ(Run({"--version"}), 0);
   EXPECT_EQ(out_.str(), Cat("armature ", kVersion, "\n"));
+}
+
+TEST_F(RunCliTest, HelpNamesTheCommandsOfItemFormats) {
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("get, update and the short forms of query and scan also take csv and yaml"));
 }
 
 TEST_F(RunCliTest, SilenceHasItsOwnCode) {

@@ -16,6 +16,13 @@ TEST(ErrorLine, NamesTheSource) {
             "armature: a.sql:3: no answer from host:1: gone");
 }
 
+TEST(ErrorLine, HasNoControlCharacters) {
+  EXPECT_EQ(ErrorLine(UsageError("no \x1b[2J\nlines"), ""), "armature: no \\x1b[2J lines");
+  EXPECT_EQ(ErrorLine(UsageError("wrong \x1b[2J\n  {\"a\": x}\n       ^"), ""),
+            "armature: wrong \\x1b[2J\n  {\"a\": x}\n       ^");
+  EXPECT_EQ(ErrorLine(WithSource(UsageError("wrong"), "a\x1b.sql:3", ""), ""), "armature: a\\x1b.sql:3: wrong");
+}
+
 TEST(ErrorLine, TheFirstSourceStays) {
   const absl::Status inner = WithSource(UsageError("wrong"), "inner.sql:1", "");
   const absl::Status outer = WithSource(inner, "outer.sql:2", "detail\n");

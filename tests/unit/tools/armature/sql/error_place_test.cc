@@ -43,6 +43,20 @@ TEST(ErrorPlace, FaultsWithoutAPlaceAreSearched) {
   EXPECT_EQ(PlaceOf(ValidationError("something else"), statement), std::nullopt);
 }
 
+TEST(ErrorPlace, TheSearchIsBounded) {
+  const auto statement = [](size_t terms) {
+    std::string text = "SELECT * FROM t WHERE ";
+    for (size_t i = 0; i < terms; ++i) text += "a = '" + std::string(1000, 'x') + "' OR ";
+    return text + "a = 1 b = 2";
+  };
+  const std::string near = statement(10);
+  EXPECT_EQ(PlaceOf(Refused(near), near), (TextPlace{near.size() - 5, near.size() - 4}));
+  // 400 tokens, whose beginnings have 20 MB in sum.
+  const std::string far = statement(100);
+  EXPECT_FALSE(Refused(far).ok());
+  EXPECT_EQ(PlaceOf(Refused(far), far), std::nullopt);
+}
+
 TEST(ErrorPlace, PlacesMoveWithTheirPart) {
   const std::string sent = "SELECT a FROM t WHERE b = 1 c";
   const std::string original = "SELECT a, COUNT(*) FROM t WHERE b = 1 c GROUP BY a";

@@ -1,5 +1,7 @@
 #include "tools/armature/sql/sql_output.h"
 
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -43,6 +45,28 @@ TEST(SqlOutput, CsvQuotesWhatItMust) {
 TEST(SqlOutput, TablesHaveTheColumnsOfTheStatementFirst) {
   EXPECT_THAT(FormatItems(TwoItems(), SqlFormat::kTable), testing::ContainsRegex("n +empty +a +b +s *\n"));
   EXPECT_THAT(ExpandedItems(TwoItems()), HasSubstr("- item 2 -"));
+}
+
+// A terminal would execute them.
+TEST(SqlOutput, TerminalsGetNoControlCharacters) {
+  SqlResult result;
+  result.is_read = true;
+  result.items = {TextRow({{"a", "x\x1b[2Jy"}})};
+  const std::string raw = "a\nx\x1b[2Jy\n";
+  const std::string path = testing::TempDir() + "/sql_output_test.csv";
+  for (const bool is_terminal : {false, true}) {
+    std::ostringstream out;
+    Session::Options options;
+    options.writes_terminal = is_terminal;
+    const Session session(options, out, out, /*is_progress_live=*/false);
+    SqlOutput output(session, SqlFormat::kCsv);
+    ASSERT_TRUE(output.Show(result, "").ok());
+    EXPECT_EQ(out.str(), is_terminal ? "a\nx\\x1b[2Jy\n" : raw);
+    ASSERT_TRUE(output.SetFile(path).ok());
+    ASSERT_TRUE(output.Show(result, "").ok());
+    std::ifstream file(path);
+    EXPECT_EQ(std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>()), raw);
+  }
 }
 
 // Only items are the output of formats for programs.

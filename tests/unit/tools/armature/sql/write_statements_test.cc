@@ -33,6 +33,7 @@ TEST(BulkStatement, PartsStayText) {
   EXPECT_EQ(Part(text, bulk.actions), "SET a = ?, b = list_append(b, [?]) REMOVE c");
   EXPECT_EQ(bulk.action_parameters, 2U);
   EXPECT_EQ(Part(text, *bulk.where), "(d = ? OR e = 'WITH') AND f = 1");
+  EXPECT_EQ(bulk.where_parameters, 1U);
   EXPECT_TRUE(bulk.is_dry_run);
   EXPECT_EQ(bulk.rate, 50);
 }

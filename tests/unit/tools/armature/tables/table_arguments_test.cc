@@ -25,7 +25,8 @@ class TableArgumentsTest : public testing::Test {
       : state_(Cat(testing::TempDir(), "table_arguments_", testing::UnitTest::GetInstance()->random_seed())) {
     setenv("XDG_STATE_HOME", state_.c_str(), 1);
     Session::Options options;
-    options.endpoint = "a:1";
+    options.endpoint = "127.0.0.1:1";  // nobody listens there
+    options.timeout_seconds = 1;
     session_.emplace(options, out_, out_, false);
   }
   ~TableArgumentsTest() override {
@@ -51,6 +52,9 @@ class TableArgumentsTest : public testing::Test {
     CLI::App& get = *app.add_subcommand("get");
     get.add_option("TABLE", table_)->required();
     get.add_option("KEY", files_)->expected(1, 2);
+    CLI::App& del = *app.add_subcommand("del");
+    del.add_option("TABLE", table_)->required();
+    del.add_option("KEY", files_)->expected(1, 2);
     CLI::App& put = *app.add_subcommand("put");
     put.add_option("TABLE", table_)->required();
     put.add_option("ITEM", to_)->required();
@@ -147,6 +151,46 @@ TEST_F(TableArgumentsTest, TheTableInUseStandsBeforeKeysAndConditions) {
   EXPECT_EQ(Parse({"query", "T/ByStatus", "status=open"}), "T/ByStatus");
   EXPECT_EQ(Parse({"query", "T"}), "T");
   EXPECT_EQ(Parse({"query", "./ByStatus", "open"}), "used/ByStatus");
+}
+
+TEST_F(TableArgumentsTest, ADotIsTheTableInUseInEachPlace) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"export", "."},
+                                             {"export", "--table-name", "."},
+                                             {"watch", "."},
+                                             {"load", ".", "a"},
+                                             {"get", ".", "a"},
+                                             {"query", "."},
+                                             {"table", "describe", "."}}) {
+    ASSERT_TRUE(SetUsedTable(*session_, "").ok());
+    EXPECT_EQ(Parse(arguments), "no table is in use: armature use TABLE") << testing::PrintToString(arguments);
+    ASSERT_TRUE(SetUsedTable(*session_, "used").ok());
+    EXPECT_EQ(Parse(arguments), "used") << testing::PrintToString(arguments);
+  }
+  EXPECT_EQ(Parse({"query", "--table-name", "."}), "");
+  EXPECT_EQ(to_, "used") << "the long form";
+  EXPECT_EQ(Parse({"load", ".", "a", "b"}), "used");
+  EXPECT_THAT(files_, ElementsAre("a", "b"));
+}
+
+TEST_F(TableArgumentsTest, CommandsWithoutTheTableInUseTakeNoDot) {
+  ASSERT_TRUE(SetUsedTable(*session_, "used").ok());
+  EXPECT_EQ(Parse({"drop", "."}), "this command takes no table in use");
+  EXPECT_EQ(Parse({"verify", "."}), "this command takes no table in use");
+}
+
+TEST_F(TableArgumentsTest, IndexesOfAnArnStandBehindAWord) {
+  ASSERT_TRUE(SetUsedTable(*session_, "arn:aws:dynamodb:local:0:table/used").ok());
+  EXPECT_EQ(Parse({"query", "."}), "arn:aws:dynamodb:local:0:table/used");
+  EXPECT_EQ(Parse({"query", "./ByStatus", "open"}), "arn:aws:dynamodb:local:0:table/used/index/ByStatus");
+}
+
+TEST_F(TableArgumentsTest, WordsAreKeysOnlyIfTheDaemonAnswers) {
+  ASSERT_TRUE(SetUsedTable(*session_, "used").ok());
+  EXPECT_THAT(Parse({"del", "word"}), HasSubstr("refuses the connection")) << "it may be a table";
+  EXPECT_EQ(Parse({"del", "no table"}), "used");
+  EXPECT_EQ(Parse({"del", ".", "word"}), "used");
+  EXPECT_EQ(Parse({"del", "T", "word"}), "T");
 }
 
 }  // namespace armature::cli::table_arguments_test

@@ -1,6 +1,8 @@
 #include "tools/armature/top/top_model.h"
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -167,6 +169,22 @@ TEST(TopPicture, SectionsShareASmallScreen) {
   EXPECT_THAT(text, HasSubstr("Index2"));
   EXPECT_THAT(text, HasSubstr("TABLE "));
   EXPECT_THAT(text, Not(HasSubstr("Table39")));
+}
+
+TEST(TopPicture, BuildsHaveAtMostAllItems) {
+  TopView view;
+  admin::v1::IndexStatus& index = view.indexes.emplace_back();
+  index.set_kind(admin::v1::INDEX_KIND_GLOBAL);
+  index.set_index_name("Index");
+  index.set_table_name("Table");
+  index.set_state(admin::v1::INDEX_STATE_CREATING);
+  index.mutable_build()->set_items_total(1000);
+  const std::vector<std::pair<int64_t, std::string>> cases = {
+      {0, "0 %"}, {450, "45 %"}, {5000, "100 %"}, {std::numeric_limits<int64_t>::max(), "100 %"}};
+  for (const auto& [read, shown] : cases) {
+    index.mutable_build()->set_items_read(read);
+    EXPECT_THAT(TextOf(Draw(view, {})), HasSubstr(Cat("Index  Table     CREATING ", shown)));
+  }
 }
 
 TEST(TopPicture, CutsBetweenCharacters) {
