@@ -186,7 +186,7 @@ TEST_F(HotRowBoundsTest, TheWaitForAQueuedValueIsTracedAsACommit) {
   WriteRequest request = WriteTo(kTable, Key("hot"));
   request.expressions.condition = "attribute_not_exists(pk)";
   RequestContext context;
-  const auto trace = context.trace = std::make_shared<RequestTrace>();
+  const auto trace = context.trace = std::make_shared<RequestTrace>(/*is_timed=*/true);
   Answer<WriteResult> refused;
   engine_->PutItem(std::move(context), std::move(request), refused.Catch());
   AwaitQueued(2);

@@ -278,8 +278,8 @@ TEST_F(RowCommitTest, JobsOfAGroupAreWrittenTogetherAndEndByThemselves) {
 TEST_F(RowCommitTest, TheCommitOfAJobIsTracedAndThatOfAGroupIsNot) {
   const PutPtr alone = Locked(PutOf(1, 1));
   const PutPtr grouped = Locked(PutOf(2, 1));
-  alone->trace = std::make_shared<RequestTrace>();
-  grouped->trace = std::make_shared<RequestTrace>();
+  alone->trace = std::make_shared<RequestTrace>(/*is_timed=*/true);
+  grouped->trace = std::make_shared<RequestTrace>(/*is_timed=*/true);
   Commit(alone);
   CommitGroup group(parts_.get(), 1);
   group.Add(grouped, Decide(grouped));
