@@ -8,6 +8,7 @@
 #include "tools/armature/command.h"
 #include "tools/armature/complete_words.h"
 #include "tools/armature/data_place.h"
+#include "tools/armature/doctor/doctor_command.h"
 #include "tools/armature/error_hints.h"
 #include "tools/armature/profile.h"
 #include "tools/armature/tables/table_arguments.h"
@@ -114,7 +115,8 @@ void AddCommands(CLI::App& app, Action* action) {
         AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand,     AddIndexCommands,  AddStatusCommands,
         AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,    AddOverviewCommand,
         AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands, AddInspectCommands,
-        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand}) {
+        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand,
+        AddDoctorCommand}) {
     add(app, action);
   }
   for (CLI::App* group : app.get_subcommands({})) {
