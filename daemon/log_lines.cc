@@ -100,6 +100,7 @@ std::string LogLineJson(LogLevel level, absl::Time time, std::string_view source
 
 void StartLog(const char* program, const LogOptions& options) {
   log_format = options.format;
+  IsStderrJournal();  // now: the library of Ceph is kept off standard error for moments, by another file in its place
   FLAGS_minloglevel = static_cast<int>(options.level);
   // No lines of glog's own on standard error, and no files.
   FLAGS_logtostderr = false;
