@@ -86,9 +86,10 @@ class RealHost final : public Host {
     return std::min(pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)), GroupMemory(process));
   }
 
-  bool IsClockSynchronised() const override {
+  std::optional<bool> IsClockSynchronised() const override {
     timex state = {};  // changes nothing
     const int clock = adjtimex(&state);
+    if (clock < 0) return std::nullopt;
     return clock != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
   }
 

@@ -41,7 +41,8 @@ class Host {
   virtual uint64_t DescriptorLimit(pid_t process) const = 0;
   // Memory of the machine, or of the control group of the process if that has less.
   virtual uint64_t MemoryBytes(pid_t process) const = 0;
-  virtual bool IsClockSynchronised() const = 0;
+  // nullopt: the system does not tell, as in some containers.
+  virtual std::optional<bool> IsClockSynchronised() const = 0;
   // The user of a process, of a name; nullopt if there is none.
   virtual std::optional<uid_t> UserOf(pid_t process) const = 0;
   virtual std::optional<uid_t> UserNamed(const std::string& name) const = 0;

@@ -1,7 +1,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -131,7 +132,10 @@ Findings CheckMemory(const Patient& patient) {
 }
 
 Findings CheckClock(const Patient& patient) {
-  if (patient.host.IsClockSynchronised()) return {Fine("clock", "synchronised")};
+  const std::optional<bool> is_synchronised = patient.host.IsClockSynchronised();
+  constexpr char kLookOutside[] = "look at the machine outside of the container: timedatectl";
+  if (!is_synchronised.has_value()) return {{"clock", FindingState::kWarn, "the system does not tell", kLookOutside}};
+  if (*is_synchronised) return {Fine("clock", "synchronised")};
   return {{"clock", FindingState::kWarn,
            "not synchronised: items expire, signatures are valid and certificates end by it",
            "run chrony or systemd-timesyncd; in a container, look at the machine"}};

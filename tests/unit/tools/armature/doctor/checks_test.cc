@@ -31,7 +31,7 @@ class FakeHost final : public Host {
   std::string ProgramOf(pid_t) const override { return "armatured"; }
   uint64_t DescriptorLimit(pid_t) const override { return descriptors; }
   uint64_t MemoryBytes(pid_t) const override { return memory_bytes; }
-  bool IsClockSynchronised() const override { return is_clock_synchronised; }
+  std::optional<bool> IsClockSynchronised() const override { return is_clock_synchronised; }
   std::optional<uid_t> UserOf(pid_t) const override { return kDaemon; }
   std::optional<uid_t> UserNamed(const std::string&) const override { return kDaemon; }
   absl::StatusOr<FileSystemFacts> FileSystemOf(const std::string&) const override { return file_system; }
@@ -53,7 +53,7 @@ class FakeHost final : public Host {
   absl::Time now = absl::Now();
   uint64_t descriptors = 1 << 20;
   uint64_t memory_bytes = 8 * kGib;
-  bool is_clock_synchronised = true;
+  std::optional<bool> is_clock_synchronised = true;
   FileSystemFacts file_system = {.type = "ext4", .total_bytes = 100 * kGib, .free_bytes = 60 * kGib};
   std::map<std::string, FileFacts> files = {{"/data", {.owner = kDaemon, .mode = S_IFDIR | 0700}}};
   std::map<std::string, std::string> contents;
@@ -150,6 +150,8 @@ TEST_F(ChecksTest, BudgetsBeyondTheMemoryAreTold) {
 TEST_F(ChecksTest, AClockThatRunsFreeIsTold) {
   host_.is_clock_synchronised = false;
   Expect(Only(CheckClock(patient_)), FindingState::kWarn, "not synchronised", "chrony");
+  host_.is_clock_synchronised = std::nullopt;
+  Expect(Only(CheckClock(patient_)), FindingState::kWarn, "does not tell", "timedatectl");
 }
 
 TEST_F(ChecksTest, PortsOfOtherProgramsAreTold) {
