@@ -192,9 +192,12 @@ absl::Status CheckDescriptorLimit(uint64_t limit, const Config& config) {
         Cat("the limit of open files is ", limit, ", at least ", kNeeded, " are needed", kAdvice));
   }
   if (limit < wanted) {
-    LOG(WARNING) << "server: the limit of open files is " << limit
-                 << ", with --column_families_max=" << config.database.column_families_max << " up to " << wanted
-                 << " may be needed" << kAdvice;
+    // A default does not say that there will be so many.
+    const bool is_asked_for = config.database.column_families_max != store::DatabaseOptions().column_families_max;
+    LOG_AT_LEVEL(is_asked_for ? google::GLOG_WARNING : google::GLOG_INFO)
+        << "server: the limit of open files is " << limit
+        << ", with --column_families_max=" << config.database.column_families_max << " up to " << wanted
+        << " may be needed" << kAdvice;
   }
   return absl::OkStatus();
 }

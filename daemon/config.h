@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/auth/tls_identity.h"
+#include "daemon/log_lines.h"
 #include "daemon/machine_memory.h"
 #include "daemon/net/connection_ledger.h"
 #include "engine/engine.h"
@@ -69,7 +70,8 @@ struct Config {
   std::string credentials_file;  // empty: no authentication, all operations are permitted
   TlsFiles tls;                  // for all listeners except Unix sockets
   std::string audit_log;         // empty: off
-  int64_t slow_request_ms = 0;   // 0: slow requests are not logged
+  LogOptions log;
+  int64_t slow_request_ms = 0;  // 0: slow requests are not logged
   // The gRPC and the HTTP front together. A per_address_max of 0 is half of connections_max.
   ConnectionLimits connections;
   size_t request_memory_bytes = 0;    // of both fronts

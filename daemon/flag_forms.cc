@@ -143,6 +143,27 @@ bool SetStreamShards(std::string_view text, Config* config) {
 
 std::string StreamShardsText(const Config& config) { return std::to_string(config.database.streams.shards); }
 
+// The levels that may be asked for, in their order.
+constexpr std::string_view kLogLevels[] = {"info", "warning", "error"};
+
+bool SetLogLevel(std::string_view text, Config* config) {
+  const auto* const found = std::find(std::begin(kLogLevels), std::end(kLogLevels), text);
+  if (found == std::end(kLogLevels)) return false;
+  config->log.level = static_cast<LogLevel>(found - std::begin(kLogLevels));
+  return true;
+}
+
+std::string LogLevelText(const Config& config) {
+  return std::string(kLogLevels[static_cast<size_t>(config.log.level)]);
+}
+
+bool SetLogFormat(std::string_view text, Config* config) {
+  config->log.format = text == "json" ? LogFormat::kJson : LogFormat::kText;
+  return text == "json" || text == "text";
+}
+
+std::string LogFormatText(const Config& config) { return config.log.format == LogFormat::kJson ? "json" : "text"; }
+
 bool HasPort(std::string_view address) {
   const size_t colon = address.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return false;
@@ -172,5 +193,7 @@ const Form kCorsOriginsForm = {
     "must be origins of web pages, such as https://app.example.org:8443, separated by commas"};
 const Form kConsoleForm = {SetConsole, ConsoleText, "must be auto, on, off or read-only"};
 const Form kStreamShardsForm = {SetStreamShards, StreamShardsText, "must be 1, 2, 4, 8, 16, 32 or 64"};
+const Form kLogLevelForm = {SetLogLevel, LogLevelText, "must be info, warning or error"};
+const Form kLogFormatForm = {SetLogFormat, LogFormatText, "must be text or json"};
 
 }  // namespace armature::daemon

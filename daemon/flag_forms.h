@@ -18,8 +18,8 @@ bool IsAddressOrEmpty(std::string_view text);
 bool IsHostOrEmpty(std::string_view text);
 bool IsPathOrEmpty(std::string_view text);  // absolute
 
-// Forms of --durability, --disk_reserve, --index_updates, --index_reads, --http_hosts, --cors_origins, --console
-// and --stream_shards.
+// Forms of --durability, --disk_reserve, --index_updates, --index_reads, --http_hosts, --cors_origins, --console,
+// --stream_shards, --log_level and --log_format.
 extern const Form kDurabilityForm;
 extern const Form kDiskReserveForm;
 extern const Form kIndexUpdatesForm;
@@ -28,6 +28,8 @@ extern const Form kHttpHostsForm;
 extern const Form kCorsOriginsForm;
 extern const Form kConsoleForm;
 extern const Form kStreamShardsForm;
+extern const Form kLogLevelForm;
+extern const Form kLogFormatForm;
 
 }  // namespace armature::daemon
 

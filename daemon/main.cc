@@ -1,4 +1,4 @@
-// armatured: logging, start and signals.
+// armatured: start and signals.
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -22,6 +22,7 @@
 #include "armature/version.h"
 #include "daemon/config.h"
 #include "daemon/flags.h"
+#include "daemon/log_lines.h"
 #include "daemon/machine_memory.h"
 #include "daemon/metrics/metric_table.h"
 #include "daemon/net/listening_socket.h"
@@ -29,6 +30,7 @@
 #include "daemon/server.h"
 #include "glog/logging.h"
 #include "storage/base/lock_checks.h"
+#include "storage/base/strings.h"
 #include "storage/store/data_directory.h"
 
 // Options read by jemalloc at process start: a background thread returns free memory to the system after ten seconds,
@@ -52,8 +54,7 @@ constexpr char kUsage[] =
 
 // Prints the error as one line for the operator, in addition to the log.
 int Refuse(const absl::Status& status) {
-  const std::string message(status.message());
-  std::fprintf(stderr, "armatured: %s\n", message.c_str());
+  armature::daemon::TellOperator(armature::daemon::LogLevel::kError, armature::Sv(status.message()));
   return 1;
 }
 
@@ -190,8 +191,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   const absl::StatusOr<armature::daemon::Config> given = armature::daemon::ReadFlags({argv + 1, argv + argc});
-  FLAGS_logtostderr = true;
-  google::InitGoogleLogging(argv[0]);
+  armature::daemon::StartLog(argv[0], given.ok() ? given->log : armature::daemon::LogOptions());
   if (!given.ok()) return Refuse(given.status());
   if (Prints(given->command_line)) return 0;
 

@@ -4,10 +4,11 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
 #include <ctime>
 
+#include "daemon/log_lines.h"
 #include "storage/base/monotonic_wait.h"
+#include "storage/base/strings.h"
 #include "storage/base/thread_pool.h"
 
 namespace armature::daemon {
@@ -25,9 +26,8 @@ std::atomic<bool> is_handing_over = false;
 void EndWaitWhenTold(StopSignal* owned) {
   while (!owned->WaitFor(kToldPoll)) {
     if (!IsToldToEnd() || owned->WaitFor(kStartEndTime)) continue;
-    std::fprintf(stderr,
-                 "armatured: ended by a signal before it owned the database: the cluster did not answer in time\n");
-    std::fflush(stderr);
+    TellOperator(LogLevel::kError,
+                 "ended by a signal before it owned the database: the cluster did not answer in time");
     _exit(EndStatus());
   }
 }
@@ -35,8 +35,7 @@ void EndWaitWhenTold(StopSignal* owned) {
 }  // namespace
 
 void EndLost(std::string_view reason) {
-  std::fprintf(stderr, "armatured: lost the database: %.*s\n", static_cast<int>(reason.size()), reason.data());
-  std::fflush(stderr);
+  TellOperator(LogLevel::kError, Cat("lost the database: ", reason));
   _exit(kLostDatabase);
 }
 
@@ -49,8 +48,7 @@ int EndStatus() { return is_handing_over.load() ? kLostDatabase : 0; }
 
 void TellHandover() {
   if (!is_handing_over.load()) return;
-  std::fprintf(stderr, "armatured: handed the database over: an operator asked this daemon to end\n");
-  std::fflush(stderr);
+  TellOperator(LogLevel::kInfo, "handed the database over: an operator asked this daemon to end");
 }
 
 bool IsToldToEnd() {

@@ -119,6 +119,8 @@ std::string ServiceText(const std::string& host, const std::string& grpc, const 
 // Members are in order of construction, and destroyed in reverse order.
 struct Server::Impl {
   TlsFiles tls_files;
+  CertificateExpiry certificates;
+  absl::Duration backup_interval;
   std::unique_ptr<RequestStats> requests;
   std::unique_ptr<ConnectionLedger> connections;  // of the gRPC and the HTTP front, like the next one
   std::unique_ptr<MemoryBudget> memory;
@@ -326,6 +328,8 @@ MetricsSources Server::Impl::SourcesOfMetrics() {
           .memory = memory.get(),
           .long_requests = long_requests.get(),
           .audit = audit.get(),
+          .certificates = &certificates,
+          .backup_interval = backup_interval,
           .readiness = [this] { return readiness->Now(); }};
 }
 
@@ -425,6 +429,7 @@ absl::Status Server::Impl::OpenEngine(const Config& config) {
   engine_options.transfer.files = std::make_shared<JsonItemFiles>();
   backup_places = std::make_unique<place::SharedBackupPlaces>(config.place, config.backup_places);
   engine_options.backup.places = backup_places.get();
+  backup_interval = engine_options.backup.interval;
   engine = std::make_unique<engine::Engine>(database.get(), engine_options);
   readiness = std::make_unique<ReadinessCheck>(engine.get(), place.get());
   rpc = std::make_unique<RpcFront>(CallLimits());
@@ -491,6 +496,8 @@ absl::Status Server::Impl::ReadTls() {
   if (!for_grpc.ok()) return fail(for_grpc.status());
   http_tls->Use(*std::move(for_http));
   grpc_tls->Use(*std::move(for_grpc));
+  certificates.certificate_s = identity->certificate_expiry_s;
+  certificates.client_ca_s = identity->client_ca_expiry_s;
   LOG(INFO) << "server: certificate read path=" << tls_files.certificate;
   return absl::OkStatus();
 }

@@ -1,14 +1,20 @@
 #include "daemon/auth/tls_identity.h"
 
+#include <openssl/asn1.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include <algorithm>
+#include <ctime>
+#include <limits>
 #include <memory>
 #include <utility>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "daemon/auth/private_file.h"
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
@@ -38,16 +44,29 @@ Owned<BIO> Reader(const std::string& pem) {
   return Owned<BIO>(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
-// The first certificate of the file. Null if there is none, or if another one is damaged.
-Owned<X509> ReadCertificate(const std::string& pem) {
+// In seconds since the epoch.
+int64_t ExpiryOf(const X509* certificate) {
+  tm time = {};
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &time) != 1) return 0;
+  return timegm(&time);
+}
+
+struct Certificates {
+  Owned<X509> first;  // of the file; null if there is none, or if another one is damaged
+  int64_t earliest_expiry_s = std::numeric_limits<int64_t>::max();
+};
+
+Certificates ReadCertificates(const std::string& pem) {
   const Owned<BIO> reader = Reader(pem);
-  Owned<X509> first(PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr));
-  if (first == nullptr) return nullptr;
-  while (Owned<X509>(PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr)) != nullptr) {
+  Certificates found;
+  while (Owned<X509> next{PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr)}) {
+    found.earliest_expiry_s = std::min(found.earliest_expiry_s, ExpiryOf(next.get()));
+    if (found.first == nullptr) found.first = std::move(next);
   }
   const bool is_whole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   ERR_clear_error();
-  return is_whole ? std::move(first) : nullptr;
+  if (!is_whole) found.first = nullptr;
+  return found;
 }
 
 Owned<EVP_PKEY> ReadKey(const std::string& pem) {
@@ -58,25 +77,34 @@ Owned<EVP_PKEY> ReadKey(const std::string& pem) {
 
 }  // namespace
 
-absl::StatusOr<TlsIdentity> LoadTlsIdentity(const TlsFiles& files) {
-  TlsIdentity identity;
-  ARM_ASSIGN_OR_RETURN(identity.certificate_pem, ReadPublicFile(files.certificate, kCertificateBytesMax));
-  ARM_ASSIGN_OR_RETURN(identity.key_pem, ReadPrivateFile(files.key, kKeyBytesMax));
-  const Owned<X509> certificate = ReadCertificate(identity.certificate_pem);
+absl::Status CompleteTlsIdentity(const TlsFiles& files, TlsIdentity* identity) {
+  const Owned<X509> certificate = ReadCertificates(identity->certificate_pem).first;
   if (certificate == nullptr) return Unusable(files.certificate, "holds no certificate in PEM form, or a damaged one");
-  const Owned<EVP_PKEY> key = ReadKey(identity.key_pem);
+  const Owned<EVP_PKEY> key = ReadKey(identity->key_pem);
   if (key == nullptr) return Unusable(files.key, "holds no private key in PEM form without a password");
   if (X509_check_private_key(certificate.get(), key.get()) != 1) {
     return Unusable(files.key, Cat("is not the key of the certificate in ", files.certificate));
   }
-  if (X509_cmp_current_time(X509_get0_notAfter(certificate.get())) < 0) {
-    LOG(WARNING) << "tls: the certificate has expired path=" << files.certificate;
+  identity->certificate_expiry_s = ExpiryOf(certificate.get());
+  if (files.client_ca.empty()) return absl::OkStatus();
+  const Certificates authorities = ReadCertificates(identity->client_ca_pem);
+  if (authorities.first == nullptr) {
+    return Unusable(files.client_ca, "holds no certificate in PEM form, or a damaged one");
   }
+  identity->client_ca_expiry_s = authorities.earliest_expiry_s;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TlsIdentity> LoadTlsIdentity(const TlsFiles& files) {
+  TlsIdentity identity;
+  ARM_ASSIGN_OR_RETURN(identity.certificate_pem, ReadPublicFile(files.certificate, kCertificateBytesMax));
+  ARM_ASSIGN_OR_RETURN(identity.key_pem, ReadPrivateFile(files.key, kKeyBytesMax));
   if (!files.client_ca.empty()) {
     ARM_ASSIGN_OR_RETURN(identity.client_ca_pem, ReadPublicFile(files.client_ca, kCertificateBytesMax));
-    if (ReadCertificate(identity.client_ca_pem) == nullptr) {
-      return Unusable(files.client_ca, "holds no certificate in PEM form, or a damaged one");
-    }
+  }
+  ARM_RETURN_IF_ERROR(CompleteTlsIdentity(files, &identity));
+  if (identity.certificate_expiry_s < absl::ToUnixSeconds(absl::Now())) {
+    LOG(WARNING) << "tls: the certificate has expired path=" << files.certificate;
   }
   return identity;
 }

@@ -35,6 +35,10 @@ constexpr MetricDefinition kRequests[] = {
      "were cancelled), heads (a request with 64 KB of headers) or protocol (bytes that are no HTTP/2)."},
     {"armature_grpc_calls_refused_total", kCounter, "", "gRPC calls refused because --request_memory_mb was used up."},
     {"armature_audit_lines_lost_total", kCounter, "", "Lines that the audit log lost."},
+    {"armature_tls_certificate_expiry_timestamp_seconds", kGauge, "certificate",
+     "When a certificate in use expires, in seconds since 1970. `certificate` is server (the daemon's own, --tls_cert) "
+     "or "
+     "client_ca (the first to expire of --tls_client_ca). Only with TLS."},
 };
 
 constexpr MetricDefinition kCommit[] = {
@@ -143,6 +147,7 @@ constexpr MetricDefinition kBackups[] = {
     {"armature_backup_running", kGauge, "", "1 while a backup runs."},
     {"armature_backup_last_success_timestamp_seconds", kGauge, "",
      "Completion time of the last backup, also one before this start if it is in --backup_dir; 0 without one."},
+    {"armature_backup_interval_seconds", kGauge, "", "Interval of the schedule, --backup_interval; 0 without one."},
     {"armature_backup_place_epoch", kGauge, "place",
      "Number of owners so far of a place of backups in Ceph RADOS, while this daemon owns it."},
     {"armature_backup_place_lease_left_seconds", kGauge, "place",

@@ -146,12 +146,23 @@ void AddDisk(const store::DiskReport& disk, MetricSet* set) {
   set->Add("armature_disk_resumes_total", disk.resumes_total);
 }
 
-void AddBackups(const engine::BackupStats& backups, MetricSet* set) {
+void AddCertificates(const CertificateExpiry& expiry, MetricSet* set) {
+  const std::pair<std::string_view, int64_t> times[] = {{"server", expiry.certificate_s.load()},
+                                                        {"client_ca", expiry.client_ca_s.load()}};
+  for (const auto& [certificate, expiry_s] : times) {
+    if (expiry_s == 0) continue;
+    set->Add("armature_tls_certificate_expiry_timestamp_seconds", static_cast<double>(expiry_s),
+             {{"certificate", certificate}});
+  }
+}
+
+void AddBackups(const engine::BackupStats& backups, absl::Duration interval, MetricSet* set) {
   set->Add("armature_backups_total", backups.done_total, {{"result", "ok"}});
   set->Add("armature_backups_total", backups.failed_total, {{"result", "failed"}});
   set->Add("armature_backup_copied_bytes_total", backups.copied_bytes_total);
   set->Add("armature_backup_running", backups.is_running ? 1.0 : 0.0);
   set->Add("armature_backup_last_success_timestamp_seconds", static_cast<double>(backups.last_success_ms) / 1000);
+  set->Add("armature_backup_interval_seconds", absl::ToDoubleSeconds(interval));
 }
 
 void AddFiles(const store::FileStats& files, MetricSet* set) {
@@ -388,6 +399,7 @@ void AddBackupPlaces(const place::SharedBackupPlaces& places, MetricSet* set) {
 std::string MetricsText(const MetricsSources& sources, absl::Time start, TableMetrics tables) {
   MetricSet set;
   AddRequests(sources, &set);
+  if (sources.certificates != nullptr) AddCertificates(*sources.certificates, &set);
   const store::DatabaseStats database = sources.engine->database()->stats();
   AddCommits(database.committer, database.change_sequence, &set);
   AddTables(*sources.engine->database()->catalog(), sources.engine->database()->damages().All(), tables, &set);
@@ -415,7 +427,7 @@ std::string MetricsText(const MetricsSources& sources, absl::Time start, TableMe
   AddExpiry(engine.expiry, &set);
   AddWatches(engine.watches, &set);
   AddDisk(database.disk, &set);
-  AddBackups(sources.engine->backups()->stats(), &set);
+  AddBackups(sources.engine->backups()->stats(), sources.backup_interval, &set);
   AddBackupPlaces(*sources.backup_places, &set);
   AddTransfers(engine.transfers, &set);
   AddFiles(database.files, &set);

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/long_requests.h"
+#include "daemon/auth/tls_identity.h"
 #include "daemon/grpc/call_gate.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
@@ -38,7 +39,9 @@ struct MetricsSources {
   const ConnectionLedger* connections = nullptr;
   const MemoryBudget* memory = nullptr;
   const LongRequests* long_requests = nullptr;
-  const AuditLog* audit = nullptr;      // null: off
+  const AuditLog* audit = nullptr;  // null: off
+  const CertificateExpiry* certificates = nullptr;
+  absl::Duration backup_interval;       // of the schedule; zero: none
   ReadinessSource readiness = nullptr;  // not null
 };
 

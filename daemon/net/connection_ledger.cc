@@ -31,8 +31,11 @@ bool IsInReserve(int descriptor) {
 ConnectionLimits WithinDescriptors(ConnectionLimits limits, uint64_t descriptors) {
   const size_t fitting = std::max<size_t>((descriptors - ReservedOf(descriptors)) / kDescriptorsPerConnection, 1);
   if (limits.connections_max > fitting) {
-    LOG(WARNING) << "server: --connections_max=" << limits.connections_max << " is lowered to " << fitting
-                 << ", because the limit of open files is " << descriptors;
+    // The default is what most machines can do, and nobody's wish.
+    const bool is_asked_for = limits.connections_max != ConnectionLimits().connections_max;
+    LOG_AT_LEVEL(is_asked_for ? google::GLOG_WARNING : google::GLOG_INFO)
+        << "server: --connections_max=" << limits.connections_max << " is lowered to " << fitting
+        << ", because the limit of open files is " << descriptors;
     limits.connections_max = fitting;
   }
   if (limits.per_address_max == 0) limits.per_address_max = (limits.connections_max + 1) / 2;

@@ -86,6 +86,16 @@ constexpr std::string_view kDefaultFamily = "default";
 // In RocksDB's warning that a flush has read another number of entries than were inserted into its memtables.
 constexpr std::string_view kFewerRead = " entries in memtables, but read ";
 
+// Warnings of RocksDB about what is done on purpose: no files of options, for each family that is made or dropped
+// (LogFiles refuses them), and files that are kept for a backup and at the same time for another reason.
+constexpr std::string_view kOnPurpose[] = {kNoOptionsFiles, "File Deletions Disabled, but already disabled",
+                                           "File Deletions Enable, but not really enabled"};
+
+bool IsOnPurpose(std::string_view line) {
+  return std::any_of(std::begin(kOnPurpose), std::end(kOnPurpose),
+                     [line](std::string_view text) { return line.find(text) != std::string_view::npos; });
+}
+
 // The family in a line of a flush: "[file] [family] [JOB 3] text". Empty if there is none.
 std::string_view FamilyOf(std::string_view line) {
   const size_t end = line.find("] [JOB ");
@@ -105,8 +115,7 @@ class LogWriter final : public rocksdb::Logger {
     if (level < GetInfoLogLevel() || level >= rocksdb::InfoLogLevel::HEADER_LEVEL) return;
     char line[1024];
     std::vsnprintf(line, sizeof line, format, arguments);
-    // For each family that is made or dropped; LogFiles refuses them on purpose.
-    if (std::string_view(line).find(kNoOptionsFiles) != std::string_view::npos) return;
+    if (IsOnPurpose(line)) return;
     const bool is_count_wrong = std::string_view(line).find(kFewerRead) != std::string_view::npos;
     // For each flush of a memtable that dropped old versions. In other families it means that rows were lost.
     if (is_count_wrong && IsOverwrittenFamilyName(FamilyOf(line))) return;

@@ -11,6 +11,7 @@
 #include "armature/client/table_export.h"
 #include "storage/base/strings.h"
 #include "tests/support/daemon_test.h"
+#include "tests/support/raw_http_client.h"
 #include "tests/support/security_files.h"
 
 namespace armature::test::security_start_test {
@@ -236,6 +237,41 @@ TEST(SecuredStart, TlsWithoutClientAuthoritiesServes) {
   EXPECT_TRUE(
       Eventually([&] { return daemon.ConnectWith(SecurityFiles::WithKey(next, "AKROOT")).ListTables({}).ok(); }));
   EXPECT_EQ(daemon.Stop(), 0);
+}
+
+// Days from now until the end of a certificate, as the metrics tell it; -1 if they tell none.
+double DaysLeft(const DaemonProcess& daemon, std::string_view certificate) {
+  constexpr double kDaySeconds = 86'400;
+  RawHttpClient http(daemon.metrics_address());
+  http.Send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const std::string page = http.Read().body;
+  const std::string series =
+      Cat("\narmature_tls_certificate_expiry_timestamp_seconds{certificate=\"", certificate, "\"} ");
+  const size_t at = page.find(series);
+  if (at == std::string::npos) return -1;
+  return (std::stod(page.substr(at + series.size())) - absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch())) /
+         kDaySeconds;
+}
+
+TEST(CertificateExpiry, IsAMetricThatFollowsAReload) {
+  const SecurityFiles files;
+  std::vector<std::string> flags = files.Flags();
+  flags.emplace_back("--metrics_listen=127.0.0.1:0");
+  DaemonProcess daemon(flags, files.WithKey("AKROOT"));
+  EXPECT_NEAR(DaysLeft(daemon, "server"), 1, 0.1);
+  EXPECT_NEAR(DaysLeft(daemon, "client_ca"), 1, 0.1);
+
+  const CertificateAndKey renewed = files.authority().Issue("armatured", {"IP:127.0.0.1"}, "", /*days=*/90);
+  files.Write("server.pem", renewed.certificate_pem);
+  files.Write("server.key", renewed.key_pem);
+  daemon.Hangup();
+  EXPECT_TRUE(Eventually([&] { return DaysLeft(daemon, "server") > 89; }));
+  EXPECT_NEAR(DaysLeft(daemon, "client_ca"), 1, 0.1);
+}
+
+TEST(CertificateExpiry, IsNoMetricWithoutTls) {
+  const DaemonProcess daemon({"--metrics_listen=127.0.0.1:0"});
+  EXPECT_EQ(DaysLeft(daemon, "server"), -1);
 }
 
 TEST(SecuredStart, InsecureMustBeSaid) {

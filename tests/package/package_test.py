@@ -70,7 +70,7 @@ class Installed(unittest.TestCase):
             "share/bash-completion/completions/armature", "share/zsh/site-functions/_armature",
             "share/fish/vendor_completions.d/armature.fish",
             "share/doc/armature/LICENSE", "share/doc/armature/OPERATIONS.md", "share/doc/armature/CONSOLE.md",
-            "share/doc/armature/INSTALL.md",
+            "share/doc/armature/INSTALL.md", "share/armature/armature.rules.yml",
             "share/armature/grafana-dashboard.json", "share/armature/proto/armature/api/v1/service.proto",
             "etc/armature/armatured.conf", "lib/systemd/system/armatured.service", "lib/sysusers.d/armature.conf",
             "lib/tmpfiles.d/armature.conf",

@@ -54,7 +54,7 @@ void AddExtension(X509* certificate, X509* issuer, int nid, const std::string& v
 }
 
 // An unsigned certificate.
-Owned<X509> Blank(const std::string& common_name, EVP_PKEY* key) {
+Owned<X509> Blank(const std::string& common_name, EVP_PKEY* key, int days = 1) {
   constexpr long kDaySeconds = 86'400;
   Owned<X509> certificate(X509_new());
   X509_set_version(certificate.get(), X509_VERSION_3);
@@ -62,7 +62,7 @@ Owned<X509> Blank(const std::string& common_name, EVP_PKEY* key) {
   RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial);
   ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate.get()), serial >> 1);
   X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kDaySeconds);
-  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), kDaySeconds);
+  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), days * kDaySeconds);
   X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate.get()), "CN", MBSTRING_UTF8,
                              reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1, 0);
   X509_set_pubkey(certificate.get(), key);
@@ -95,10 +95,10 @@ TestAuthority::TestAuthority(const std::string& name) : impl_(std::make_unique<I
 TestAuthority::~TestAuthority() = default;
 
 CertificateAndKey TestAuthority::Issue(const std::string& common_name,
-                                       const std::vector<std::string>& alternative_names,
-                                       const std::string& password) const {
+                                       const std::vector<std::string>& alternative_names, const std::string& password,
+                                       int days) const {
   const Owned<EVP_PKEY> key = NewKey();
-  const Owned<X509> certificate = Blank(common_name, key.get());
+  const Owned<X509> certificate = Blank(common_name, key.get(), days);
   X509_set_issuer_name(certificate.get(), X509_get_subject_name(impl_->certificate.get()));
   std::string names;
   for (const std::string& name : alternative_names) names += (names.empty() ? "" : ",") + name;

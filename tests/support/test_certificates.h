@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_SUPPORT_TEST_CERTIFICATES_H_
 #define ARMATURE_TESTS_SUPPORT_TEST_CERTIFICATES_H_
 
-// Generated certificates, valid for a day.
+// Generated certificates, valid for a day unless a test asks for more.
 
 #include <memory>
 #include <string>
@@ -22,9 +22,9 @@ class TestAuthority {
 
   const std::string& certificate_pem() const { return certificate_pem_; }
   // `alternative_names` in OpenSSL's form: "DNS:app.example.org", "IP:127.0.0.1", "URI:spiffe://example.org/app".
-  // `password`: encrypts the key.
+  // `password`: encrypts the key. `days`: until the end of the certificate, from now on.
   CertificateAndKey Issue(const std::string& common_name, const std::vector<std::string>& alternative_names,
-                          const std::string& password = "") const;
+                          const std::string& password = "", int days = 1) const;
 
  private:
   struct Impl;

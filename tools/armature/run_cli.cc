@@ -14,6 +14,7 @@
 #include "tools/armature/complete_words.h"
 #include "tools/armature/data_place.h"
 #include "tools/armature/display.h"
+#include "tools/armature/doctor/doctor_command.h"
 #include "tools/armature/error_hints.h"
 #include "tools/armature/items/short_reads.h"
 #include "tools/armature/profile.h"
@@ -123,7 +124,7 @@ void AddCommands(CLI::App& app, Action* action) {
         AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,    AddOverviewCommand,
         AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands, AddInspectCommands,
         AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand,
-        AddRequestCommands}) {
+        AddRequestCommands,     AddDoctorCommand}) {
     add(app, action);
   }
   for (CLI::App* group : app.get_subcommands({})) {

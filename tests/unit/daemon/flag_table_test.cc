@@ -48,7 +48,8 @@ std::string OtherValue(const FlagRow& row) {
       {"index_updates", "logged"},    {"index_reads", "settled"},     {"cors_origins", "https://a.test"},
       {"advertise", "a.test"},        {"stream_shards", "8"},         {"export_dir", "/out"},
       {"import_dir", "/in"},          {"grpc_listen", "unix:/run/a"}, {"http_listen", "[::1]:7"},
-      {"metrics_listen", "a.test:7"}, {"listen", "127.0.0.1:7"},      {"console", "read-only"}};
+      {"metrics_listen", "a.test:7"}, {"listen", "127.0.0.1:7"},      {"console", "read-only"},
+      {"log_level", "warning"},       {"log_format", "json"}};
   if (const auto value = values.find(row.name); value != values.end()) return value->second;
   if (IsSwitch(row)) return row.values.initial == "true" ? "false" : "true";
   return HasLimits(row) ? std::string(row.values.range.maximum) : "text";
