@@ -10,6 +10,7 @@
 #include "tools/armature/data_place.h"
 #include "tools/armature/error_hints.h"
 #include "tools/armature/profile.h"
+#include "tools/armature/schema/schema_command.h"
 #include "tools/armature/tables/table_arguments.h"
 #include "tools/armature/unknown_word.h"
 
@@ -114,7 +115,8 @@ void AddCommands(CLI::App& app, Action* action) {
         AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand,     AddIndexCommands,  AddStatusCommands,
         AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,    AddOverviewCommand,
         AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands, AddInspectCommands,
-        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand}) {
+        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand,
+        AddSchemaCommands}) {
     add(app, action);
   }
   for (CLI::App* group : app.get_subcommands({})) {
