@@ -91,6 +91,28 @@ class ExamplesTest(SchemaTest):
         self.assertEqual(self.describe("GameScores")["ItemCount"], made["GameScores"][1])
 
 
+class TemplatesOfToolsTest(SchemaTest):
+    """Templates as these versions of the tools have written them."""
+
+    def test_cdk(self):
+        template = ROOT / "tests/data/schema/cdk-2.276.0.template.json"
+        self.assertIn("AWS::StackName has no value", self.failing(INPUT_ERROR, "schema", "apply", template))
+        self.assertEqual(set(self.apply(template, "--parameter", "AWS::StackName=Shop").items()), {
+            (name, ("CREATED", 0)) for name in ("OrdersA9B65338", "Shop-stock", "prices", "prov")})
+        orders = self.describe("OrdersA9B65338")
+        self.assertEqual([index["IndexName"] for index in orders["GlobalSecondaryIndexes"]], ["ByState"])
+        self.assertEqual([index["IndexName"] for index in orders["LocalSecondaryIndexes"]], ["ByTotal"])
+        prices = self.describe("prices")
+        self.assertTrue(prices["DeletionProtectionEnabled"])
+        self.assertEqual(prices["OnDemandThroughput"], {"MaxReadRequestUnits": 100})
+        units = self.describe("prov")["ProvisionedThroughput"]
+        self.assertEqual((units["ReadCapacityUnits"], units["WriteCapacityUnits"]), (4, 2))
+
+    def test_serverless(self):
+        template = ROOT / "tests/data/schema/serverless-3.40.0.template.json"
+        self.assertEqual(self.apply(template), {"shop-dev-orders": ("CREATED", 0)})
+
+
 class FormsTest(SchemaTest):
     def test_a_directory_has_files_of_several_forms(self):
         self.file("a.json", [{"TableName": "listed-1", **KEY}, {"TableName": "listed-2", **KEY}])
