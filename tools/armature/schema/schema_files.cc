@@ -63,6 +63,28 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
   return text;
 }
 
+// Refuses JSON that would take the parser much memory or time, which grows with the square of the members of an object.
+// Other faults are left to the parser. Cost: linear.
+absl::Status CheckShape(std::string_view json) {
+  std::vector<size_t> members;  // of each open object or list
+  bool is_text = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (c == '"') is_text = !is_text;
+    if (is_text) {
+      if (c == '\\') ++i;
+    } else if (c == '{' || c == '[') {
+      if (members.size() == kJsonDepthMax) return absl::InvalidArgumentError("nested too deeply");
+      members.push_back(0);
+    } else if ((c == '}' || c == ']') && !members.empty()) {
+      members.pop_back();
+    } else if (c == ':' && !members.empty() && ++members.back() > kYamlMembersMax) {
+      return absl::InvalidArgumentError(Cat("an object has more than ", kYamlMembersMax, " members"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Schema> ItemsOfLines(const std::string& path, std::string_view text) {
   std::string name = fs::path(path).filename().string();
   name.resize(name.size() - kItemsEnding.size());
@@ -130,6 +152,7 @@ absl::StatusOr<Schema> SchemaOfText(const std::string& path, const std::string& 
   if (path.ends_with(".sql")) return TablesOfScript(text);
   const absl::string_view content = absl::StripLeadingAsciiWhitespace(text);
   const bool is_json = path.ends_with(".json") || (path.ends_with(".template") && absl::StartsWith(content, "{"));
+  if (is_json) ARM_RETURN_IF_ERROR(CheckShape(text));
   ARM_ASSIGN_OR_RETURN(const Json json, is_json ? ParseJson(text) : ParseYaml(text));
   return SchemaOfJson(json, parameters);
 }

@@ -18,7 +18,7 @@ namespace armature::cli {
 
 // Maximum size of the value in memory, roughly: aliases can make a short text a very large value.
 inline constexpr size_t kYamlBytesMax = 64 << 20;
-// Maximum number of members of one mapping.
+// Maximum number of members of one mapping, whose cost grows with their square.
 inline constexpr size_t kYamlMembersMax = 1000;
 
 // Parses one document; an empty text is null. Errors: INVALID_ARGUMENT with line and column, also for a value that

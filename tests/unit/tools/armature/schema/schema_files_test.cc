@@ -10,6 +10,7 @@
 #include "tests/support/temp_dir.h"
 #include "tools/armature/message_json.h"
 #include "tools/armature/schema/table_difference.h"
+#include "tools/armature/schema/yaml_text.h"
 #include "tools/armature/session.h"
 
 namespace armature::cli::schema_files_test {
@@ -145,7 +146,10 @@ TEST_F(SchemaFiles, FaultsNameTheirFile) {
   EXPECT_THAT(TableOf("a.json", "7"), HasSubstr("a.json: neither a template"));
   EXPECT_THAT(TableOf("a.json", "[7]"), HasSubstr("a.json: [0]: not a definition"));
   EXPECT_THAT(TableOf("a.json", "[]"), HasSubstr("define no table"));
-  EXPECT_THAT(TableOf("a.json", std::string(100000, '[')), HasSubstr("a.json: "));
+  EXPECT_THAT(TableOf("a.json", std::string(1'000'000, '[')), HasSubstr("a.json: nested too deeply"));
+  std::string many = R"({"text \" { : [": 1)";
+  for (size_t i = 0; i < kYamlMembersMax; ++i) many += Cat(", \"k", i, "\": ", "1");
+  EXPECT_THAT(TableOf("a.json", many + "}"), HasSubstr("an object has more than 1000 members"));
   EXPECT_THAT(TableOf("a.json", std::string(kSchemaFileBytesMax + 1, ' ')), HasSubstr("at most 32 MiB"));
   EXPECT_THAT(TableOf("a.json", R"({"T": [{"DeleteRequest": {}}]})"), HasSubstr("only puts"));
   EXPECT_THAT(TableOf("a.json", R"({"T": [{"PutRequest": {"Item": {"p": {"S": "c"}}}}]})"),
