@@ -18,6 +18,7 @@
 #include "tools/armature/error_hints.h"
 #include "tools/armature/items/short_reads.h"
 #include "tools/armature/profile.h"
+#include "tools/armature/schema/schema_command.h"
 #include "tools/armature/tables/table_arguments.h"
 #include "tools/armature/unknown_word.h"
 
@@ -124,7 +125,7 @@ void AddCommands(CLI::App& app, Action* action) {
         AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,    AddOverviewCommand,
         AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands, AddInspectCommands,
         AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand,
-        AddRequestCommands,     AddDoctorCommand}) {
+        AddRequestCommands,     AddDoctorCommand,  AddSchemaCommands}) {
     add(app, action);
   }
   for (CLI::App* group : app.get_subcommands({})) {
