@@ -188,7 +188,7 @@ absl::Status CheckForm(const CLI::App& command, const ShortRead& short_form) {
   std::string given = ShortOptionGiven(command);
   if (given.empty() && !short_form.terms.empty()) given = short_form.terms.front();
   if (!given.empty()) {
-    const std::string name = command.get_name();
+    const std::string& name = command.get_name();
     return UsageError(Cat(given, " belongs to the short form; the short form is ", name,
                           " TABLE[/INDEX], the long form ", name, " --table-name TABLE"));
   }

@@ -150,7 +150,7 @@ std::vector<std::string> Reversed(const std::vector<std::string>& arguments) {
 // commands whose words are values.
 absl::Status CheckBrackets(const CLI::App& app, const std::vector<std::string>& arguments) {
   constexpr std::array<std::string_view, 5> kCommands = {"get", "del", "update", "query", "count"};
-  const std::string command = app.get_subcommands().front()->get_name();
+  const std::string& command = app.get_subcommands().front()->get_name();
   if (std::find(kCommands.begin(), kCommands.end(), command) == kCommands.end()) return absl::OkStatus();
   for (const std::string& word : arguments) {
     if (!word.starts_with('[') || !word.ends_with(']')) continue;
