@@ -5,6 +5,7 @@
 #include "armature/version.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "tools/armature/archive_commands.h"
 #include "tools/armature/command.h"
 #include "tools/armature/complete_words.h"
 #include "tools/armature/data_place.h"
@@ -110,11 +111,12 @@ bool HasTerminal(const std::ostream& out, const std::ostream& err) {
 // The commands, in the order of the help.
 void AddCommands(CLI::App& app, Action* action) {
   for (const auto add :
-       {AddTableCommands,       AddItemCommands,   AddGroupCommands,      AddSqlCommand,     AddStreamCommands,
-        AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand,     AddIndexCommands,  AddStatusCommands,
-        AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,    AddOverviewCommand,
-        AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands, AddInspectCommands,
-        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand}) {
+       {AddTableCommands,       AddItemCommands,   AddGroupCommands,  AddSqlCommand,         AddStreamCommands,
+        AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand, AddIndexCommands,      AddStatusCommands,
+        AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,  AddLoadCommand,        AddOverviewCommand,
+        AddManualCommands,      AddExportCommand,  AddImportCommand,  AddBackupCommands,     AddArchiveCommands,
+        AddInspectCommands,     AddRecoverCommand, AddStoreCommands,  AddShortTableCommands, AddDemoCommand,
+        AddTopCommand}) {
     add(app, action);
   }
   for (CLI::App* group : app.get_subcommands({})) {
