@@ -143,7 +143,7 @@ int64_t Shipper::TimeOf(const store::LogBatch& batch) {
 absl::StatusOr<bool> Shipper::ShipSegment(int64_t now_ms) {
   Position& position = *position_;
   ARM_ASSIGN_OR_RETURN(const store::LogChunk chunk, tail_->Read(position.log, kSegmentBytes));
-  // What was acknowledged in this millisecond may still be on its way.
+  // Writes that are acknowledged in this millisecond may still be on their way.
   const int64_t until_ms = chunk.is_last ? std::max(position.until_ms, now_ms - 1) : position.until_ms;
   if (chunk.batches.empty()) {
     position.log = chunk.end;
@@ -301,7 +301,7 @@ absl::Status Shipper::MakeBase() {
       const std::unique_ptr<BackupRepository> bases,
       BackupRepository::Open(directory_->bases_path(), {.mode = store::BackupRepositoryOptions::Mode::kWrite,
                                                         .bytes_per_second_max = options_.base_bytes_per_second_max}));
-  // What is in earlier segments was durable before this.
+  // The content of earlier segments was durable before this.
   ARM_ASSIGN_OR_RETURN(const store::BackupEntry entry,
                        bases->Create(database_, Cat("base of chain ", begun->chain.number),
                                      [this](const store::BackupProgress&) { return !keeper_.is_stopping(); }));

@@ -51,6 +51,19 @@ absl::StatusOr<std::unique_ptr<SequenceTickets>> OpenSequences(RocksDb* rocks, D
   return std::make_unique<SequenceTickets>(new_base, new_base);
 }
 
+// Null without an archive.
+absl::StatusOr<std::unique_ptr<LogKeeper>> OpenLogKeeper(const DataDirectory& directory,
+                                                         const DatabaseOptions& options) {
+  if (!options.archived_log.is_on) return nullptr;
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<LogKeeper> keeper,
+                       LogKeeper::Open(options.volume, directory.path(), options.archived_log.wait_bytes_max));
+  if (directory.needs_epoch()) {
+    keeper->Lose(directory.is_new() ? "the database is new"
+                                    : "the data directory was restored or copied, or lost writes");
+  }
+  return keeper;
+}
+
 }  // namespace
 
 Database::Database() = default;
@@ -72,14 +85,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
       return WithContext(made, failed);
     }
   }
-  if (options.archived_log.is_on) {
-    ARM_ASSIGN_OR_RETURN(database->log_keeper_,
-                         LogKeeper::Open(options.volume, directory->path(), options.archived_log.wait_bytes_max));
-    if (directory->needs_epoch()) {
-      database->log_keeper_->Lose(directory->is_new() ? "the database is new"
-                                                      : "the data directory was restored or copied, or lost writes");
-    }
-  }
+  ARM_ASSIGN_OR_RETURN(database->log_keeper_, OpenLogKeeper(*directory, options));
   ARM_ASSIGN_OR_RETURN(
       database->rocks_db_,
       RocksDb::Open(db_path, options, directory->is_new() ? RocksDb::IfMissing::kCreate : RocksDb::IfMissing::kFail,

@@ -33,7 +33,7 @@ absl::StatusOr<LogPosition> CommittedLog::Begin(std::string_view owner) {
 }
 
 absl::Status CommittedLog::Settle() {
-  // While clients write, each commit syncs what is before it. What background work wrote last is synced once.
+  // While clients write, each commit syncs what is before it. The last writes of background work are synced once.
   const LogPosition synced = rocks_->synced_log();
   if (syncs_commits_ && synced != settled_ && synced.file != 0) {
     settled_ = synced;
@@ -102,7 +102,7 @@ absl::Status CommittedLog::CheckEnd(uint64_t number, uint64_t end) const {
   }
   ARM_RETURN_IF_ERROR(size.status());
   if (*size == end) return absl::OkStatus();
-  // What a kill or a power cut left of a batch that was being written has nothing whole behind it.
+  // The rest of a batch that a kill or a power cut has torn has nothing whole behind it.
   ARM_ASSIGN_OR_RETURN(const LogScan scan, ScanLog(rocks_->volume(), path, [](std::string_view, bool) {}));
   if (!scan.next_record.has_value()) return absl::OkStatus();
   return DataLossError(Cat(path, " is damaged at offset ", scan.whole));

@@ -37,6 +37,7 @@ class ArchiveTest : public testing::Test {
 
   store::DatabaseOptions Options() const {
     store::DatabaseOptions options = store::TestOptions(dir_.path("data"));
+    options.durability = durability_;
     options.archived_log.is_on = is_archived_;
     options.archived_log.wait_bytes_max = wait_bytes_max_;
     return options;
@@ -141,6 +142,7 @@ class ArchiveTest : public testing::Test {
 
   const test::TempDir dir_{store::FastDirectory()};
   bool is_archived_ = true;
+  store::Durability durability_ = store::Durability::kOs;
   uint64_t wait_bytes_max_ = uint64_t{1} << 30;
   std::unique_ptr<store::Database> database_;
   std::unique_ptr<Shipper> shipper_;

@@ -1,6 +1,7 @@
 #include "storage/archive/shipper.h"
 
 #include "storage/store/data_directory.h"
+#include "tests/support/wall_clock.h"
 #include "tests/unit/storage/archive/archive_test_util.h"
 
 namespace armature::archive::shipper_test {
@@ -259,6 +260,52 @@ TEST_F(ShipperTest, ABaseThatIsReadStaysWithItsSegments) {
   held->reset();
   ASSERT_TRUE(shipper_->RemoveOld(later).ok());
   EXPECT_THAT(Surveyed().windows, SizeIs(1));
+}
+
+TEST_F(ShipperTest, AClockThatGoesBackKeepsTheOrder) {
+  Begin();
+  const int64_t first = Put({{"a", "1"}});
+  const RowMap first_rows = rows_;
+  Ship();
+  {
+    const test::WallClockSet back(-absl::Hours(1));
+    Put({{"a", "2"}});
+    Put({{"b", "3"}});
+    Ship();
+    EXPECT_EQ(shipper_->stats().clock_steps_total, 1u);
+  }
+  const int64_t last = Put({{"a", "4"}});
+  Ship();
+  ExpectRestored(last, rows_);
+  // The moment before is as it was.
+  ExpectRestored(first, first_rows);
+  EXPECT_THAT(Verified().breaks, IsEmpty());
+}
+
+TEST_F(ShipperTest, ALongLogMakesSeveralSegments) {
+  Begin();
+  const uint64_t before = shipper_->stats().segments_total;
+  for (unsigned i = 0; i < 50; ++i) Put({{Cat("row", i), store::RandomBytes(400'000, i)}});
+  Ship();
+  EXPECT_GE(shipper_->stats().segments_total, before + 2);
+  ExpectRestored(models_.back().first, rows_);
+  ExpectRestored(models_[models_.size() - 25].first, models_[models_.size() - 25].second);
+}
+
+// Each commit is synced, and the log is not synced again while they come.
+TEST_F(ShipperTest, SyncedCommitsAreShippedToo) {
+  Close();
+  durability_ = store::Durability::kSync;
+  Open();
+  Begin();
+  for (int i = 0; i < 5; ++i) {
+    Put({{"a", Cat(i)}});
+    Ship();
+  }
+  Kill();
+  Ship();
+  EXPECT_EQ(chains(), 1u);
+  for (size_t i = 1; i < models_.size(); ++i) ExpectRestored(models_[i].first, models_[i].second);
 }
 
 TEST_F(ShipperTest, ADamagedLastSegmentEndsTheChainAtTheNextStart) {
