@@ -379,7 +379,8 @@ constexpr FlagRow kRows[] = {
     {"archive_keep",
      kArchive,
      {kDuration, "840h", {"1m", "87840h", kOrZero}},
-     "Age up to which any moment can be restored. What is older is removed, bases and segments together. 0: nothing is "
+     "Age up to which any moment can be restored. Bases and segments of older moments are removed together. 0: nothing "
+     "is "
      "removed.",
      [](Config& c) { return &c.archive.keep; }},
     {"archive_wait_mb",
