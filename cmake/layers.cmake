@@ -9,6 +9,8 @@ set(ARMATURE_ALLOWED_files base)
 set(ARMATURE_ALLOWED_model base)
 set(ARMATURE_ALLOWED_codec base model)
 set(ARMATURE_ALLOWED_store base model codec proto_disk)
+# Archives of a database, segment by segment.
+set(ARMATURE_ALLOWED_archive base files store)
 # Databases in Ceph RADOS; only with ARMATURE_RADOS. Uses the interface of volumes, storage/store/files, and no more.
 set(ARMATURE_ALLOWED_rados base store)
 # Which of the two a database is in.
@@ -33,10 +35,10 @@ set(ARMATURE_ALLOWED_json_front base model codec store index expr access engine 
 set(ARMATURE_ALLOWED_console base model codec store index expr access engine auth proto_messages message_json api telemetry
   json net http json_front)
 set(ARMATURE_ALLOWED_daemon base model codec store index expr access engine auth proto_messages proto_api message_json api
-  telemetry json item_files net http rpc proto_standard standby json_front console place)
+  telemetry json item_files net http rpc proto_standard standby json_front console place archive)
 set(ARMATURE_ALLOWED_client base model proto_messages proto_api)
 # codec is for the tools that print stored records.
-set(ARMATURE_ALLOWED_cli_support base files model codec proto_messages proto_api message_json client access auth store engine place)
+set(ARMATURE_ALLOWED_cli_support base files model codec proto_messages proto_api message_json client access auth store engine place archive)
 
 # armature_sources(<variable> FOLDERS ... EXCEPT ...): the .cc files in the folders, without subfolders.
 function(armature_sources variable)

@@ -128,6 +128,21 @@ absl::Status CompleteBackups(Config* config) {
   return absl::OkStatus();
 }
 
+absl::Status CompleteArchive(Config* config) {
+  const std::string& directory = config->archive.directory;
+  config->database.archived_log.is_on = !directory.empty();
+  if (directory.empty()) return absl::OkStatus();
+  if (directory.front() != '/') return FlagError("archive_dir", directory, "must be an absolute path");
+  if (!config->store.empty()) {
+    return FlagError("archive_dir", directory, "needs --data_dir: databases in RADOS are not archived yet");
+  }
+  const std::string data = Cat(config->data_dir, "/");
+  if (directory == config->data_dir || directory.starts_with(data)) {
+    return FlagError("archive_dir", directory, "must not be in --data_dir");
+  }
+  return absl::OkStatus();
+}
+
 void SizePools(size_t processors, Config* config) {
   constexpr size_t kReadThreadsMax = 256;
   constexpr size_t kApplierThreadsMax = 8;
@@ -209,6 +224,7 @@ absl::StatusOr<Config> MakeConfig(const Config& given, const Machine& machine) {
   ARM_RETURN_IF_ERROR(CheckSecurity(config));
   ARM_RETURN_IF_ERROR(CheckListeners(config));
   ARM_RETURN_IF_ERROR(CompleteBackups(&config));
+  ARM_RETURN_IF_ERROR(CompleteArchive(&config));
   config.console = CompleteConsole(config);
   for (std::string* const address : {&config.grpc_listen, &config.http_listen, &config.metrics_listen}) {
     if (*address == kOff) address->clear();

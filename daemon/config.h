@@ -16,6 +16,7 @@
 #include "daemon/machine_memory.h"
 #include "daemon/net/connection_ledger.h"
 #include "engine/engine.h"
+#include "storage/archive/shipper.h"
 #include "storage/base/thread_pool.h"
 #include "storage/place/place.h"
 #include "storage/store/options.h"
@@ -79,6 +80,7 @@ struct Config {
   absl::Duration drain_time;          // time for running requests to finish at the end
   place::PlaceOptions backup_places;  // how places of backups in RADOS are opened
   store::DatabaseOptions database;
+  archive::ShipperOptions archive;   // without a directory: no archive
   bool settles_index_reads = false;  // engine.index_read_wait is zero without it
   engine::EngineOptions engine;
 };

@@ -31,6 +31,7 @@ constexpr std::string_view kSecurity = "Security";
 constexpr std::string_view kResources = "Resources";
 constexpr std::string_view kWaiting = "Waiting and throttling";
 constexpr std::string_view kBackups = "Backups";
+constexpr std::string_view kArchive = "Archive";
 constexpr std::string_view kTransfers = "Exports and imports";
 constexpr std::string_view kService = "Service";
 
@@ -357,6 +358,43 @@ constexpr FlagRow kRows[] = {
      {kMibPerSecond, "32", {"0", "1048576"}},
      "Limit on reads and writes of a backup in a second, so that clients keep their share of the disk. 0: no limit.",
      [](Config& c) { return &c.engine.backup.bytes_per_second_max; }},
+    {"archive_dir",
+     kArchive,
+     {kDirectory, ""},
+     "Directory of the archive, an absolute path, on another disk: everything that is written goes there, so that any "
+     "moment can be restored (armature archive). Empty: no archive.",
+     [](Config& c) { return &c.archive.directory; }},
+    {"archive_interval",
+     kArchive,
+     {kDuration, "5s", {"100ms", "1h"}},
+     "Time between two segments, which is the longest time until a write is in the archive. A segment has about 16 MiB "
+     "at most.",
+     [](Config& c) { return &c.archive.interval; }},
+    {"archive_base_interval",
+     kArchive,
+     {kDuration, "24h", {"1m", "8784h"}},
+     "Time between two bases, which are backups in the archive: a restore copies the one before its moment and replays "
+     "what was written since.",
+     [](Config& c) { return &c.archive.base_interval; }},
+    {"archive_keep",
+     kArchive,
+     {kDuration, "840h", {"1m", "87840h", kOrZero}},
+     "Age up to which any moment can be restored. Bases and segments of older moments are removed together. 0: nothing "
+     "is "
+     "removed.",
+     [](Config& c) { return &c.archive.keep; }},
+    {"archive_wait_mb",
+     kArchive,
+     {kMib, "4096", {"16", "16777216"}},
+     "Limit on the log files in --data_dir that wait for an archive which cannot be written. Beyond it they are "
+     "dropped, "
+     "and the archive begins anew with a base when it can be written again.",
+     [](Config& c) { return &c.database.archived_log.wait_bytes_max; }},
+    {"archive_mb_per_second",
+     kArchive,
+     {kMibPerSecond, "32", {"0", "1048576"}},
+     "Limit on reads and writes of a base in a second, so that clients keep their share of the disk. 0: no limit.",
+     [](Config& c) { return &c.archive.base_bytes_per_second_max; }},
     {"export_dir",
      kTransfers,
      {kDirectory, ""},

@@ -38,6 +38,7 @@
 #include "daemon/standby/standby.h"
 #include "daemon/telemetry/request_stats.h"
 #include "glog/logging.h"
+#include "storage/archive/shipper.h"
 #include "storage/base/api_error.h"
 #include "storage/base/monotonic_wait.h"
 #include "storage/base/status_macros.h"
@@ -139,6 +140,7 @@ struct Server::Impl {
   std::unique_ptr<place::Place> place;
   std::unique_ptr<place::SharedBackupPlaces> backup_places;
   std::unique_ptr<store::Database> database;
+  std::unique_ptr<archive::Shipper> archive;  // null: no archive
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<ReadinessCheck> readiness;
   std::unique_ptr<RpcFront> rpc;
@@ -320,6 +322,7 @@ MetricsSources Server::Impl::SourcesOfMetrics() {
   return {.engine = engine.get(),
           .place = place.get(),
           .backup_places = backup_places.get(),
+          .archive = archive.get(),
           .requests = requests.get(),
           .fronts = fronts.get(),
           .rpc = rpc.get(),
@@ -425,6 +428,10 @@ absl::Status Server::Impl::OpenEngine(const Config& config) {
   database_options.volume = place->volume();
   database_options.path = place->data_dir();
   ARM_ASSIGN_OR_RETURN(database, store::Database::Open(database_options));
+  if (!config.archive.directory.empty()) {
+    archive = std::make_unique<archive::Shipper>(database.get(), config.archive);
+    archive->Start();
+  }
   engine::EngineOptions engine_options = config.engine;
   engine_options.transfer.files = std::make_shared<JsonItemFiles>();
   backup_places = std::make_unique<place::SharedBackupPlaces>(config.place, config.backup_places);
@@ -544,6 +551,8 @@ void Server::Stop(absl::Duration grace) {
   // Stops after the other front ends, so that /readyz answers until they have drained.
   if (impl_->metrics != nullptr) impl_->metrics->Stop(absl::ZeroDuration());
   impl_->EndEngine();
+  // The last writes are archived, too.
+  impl_->archive.reset();
   impl_->database.reset();
   impl_->place.reset();
   LOG(INFO) << "server: stopped";

@@ -154,6 +154,29 @@ constexpr MetricDefinition kBackups[] = {
      "Time for which it is the owner of that place for certain."},
 };
 
+constexpr MetricDefinition kArchive[] = {
+    {"armature_archive_paused", kGauge, "",
+     "1 while the archive cannot be written; the log has the reason. It resumes by itself."},
+    {"armature_archive_lag_seconds", kGauge, "",
+     "Age of the moment up to which the archive is complete; 0 before the first segment."},
+    {"armature_archive_waiting_bytes", kGauge, "",
+     "Size of the log files that wait for the archive only; at most --archive_wait_mb."},
+    {"armature_archive_breaks", kGauge, "",
+     "Missing or damaged segments of the present chain, as its background reader has found them."},
+    {"armature_archive_verified_timestamp_seconds", kGauge, "",
+     "Time at which that reader had read the whole chain last; 0: not yet."},
+    {"armature_archive_last_base_timestamp_seconds", kGauge, "", "Time of the last base; 0 without one."},
+    {"armature_archive_segments_total", kCounter, "", "Segments shipped."},
+    {"armature_archive_bytes_total", kCounter, "", "Their size."},
+    {"armature_archive_chains_total", kCounter, "",
+     "Chains begun since the start of the daemon: each means that moments before it and behind the last chain cannot "
+     "be "
+     "restored. The log has the reason."},
+    {"armature_archive_bases_total", kCounter, "result", "Bases made (ok) or failed (failed)."},
+    {"armature_archive_clock_steps_total", kCounter, "",
+     "Times that the clock went back by a second or more between writes."},
+};
+
 constexpr MetricDefinition kTransfers[] = {
     {"armature_transfers_in_progress", kGauge, "",
      "Exports, imports and bulk operations that run or wait; at most 50."},
@@ -229,19 +252,13 @@ struct MetricGroup {
   std::span<const MetricDefinition> metrics;
 };
 constexpr MetricGroup kGroups[] = {
-    {"Requests", kRequests},
-    {"Group commit", kCommit},
-    {"Global indexes", kIndexes},
-    {"Tables", kTables},
-    {"Streams", kStreams},
-    {"Watches", kWatches},
-    {"Expiry", kExpiry},
-    {"Pools", kPools},
-    {"Disk space", kDisk},
-    {"Backups", kBackups},
-    {"Exports and imports", kTransfers},
-    {"Storage engine", kStore},
-    {"Databases in Ceph RADOS", kRados},
+    {"Requests", kRequests},      {"Group commit", kCommit},
+    {"Global indexes", kIndexes}, {"Tables", kTables},
+    {"Streams", kStreams},        {"Watches", kWatches},
+    {"Expiry", kExpiry},          {"Pools", kPools},
+    {"Disk space", kDisk},        {"Backups", kBackups},
+    {"Archive", kArchive},        {"Exports and imports", kTransfers},
+    {"Storage engine", kStore},   {"Databases in Ceph RADOS", kRados},
     {"Process", kProcess},
 };
 

@@ -165,6 +165,25 @@ void AddBackups(const engine::BackupStats& backups, absl::Duration interval, Met
   set->Add("armature_backup_interval_seconds", absl::ToDoubleSeconds(interval));
 }
 
+// `shipper`: null without an archive.
+void AddArchive(const archive::Shipper* shipper, MetricSet* set) {
+  const archive::ShipperStats stats = shipper == nullptr ? archive::ShipperStats() : shipper->stats();
+  const auto seconds = [](int64_t ms) { return static_cast<double>(ms) / 1000; };
+  const int64_t lag_ms = stats.until_ms == 0 ? 0 : absl::ToUnixMillis(absl::Now()) - stats.until_ms;
+  set->Add("armature_archive_paused", stats.paused_since_ms != 0 ? 1.0 : 0.0);
+  set->Add("armature_archive_lag_seconds", seconds(std::max<int64_t>(lag_ms, 0)));
+  set->Add("armature_archive_waiting_bytes", stats.waiting_bytes);
+  set->Add("armature_archive_breaks", stats.breaks);
+  set->Add("armature_archive_verified_timestamp_seconds", seconds(stats.last_verified_ms));
+  set->Add("armature_archive_last_base_timestamp_seconds", seconds(stats.last_base_ms));
+  set->Add("armature_archive_segments_total", stats.segments_total);
+  set->Add("armature_archive_bytes_total", stats.bytes_total);
+  set->Add("armature_archive_chains_total", stats.chains_total);
+  set->Add("armature_archive_bases_total", stats.bases_total, {{"result", "ok"}});
+  set->Add("armature_archive_bases_total", stats.bases_failed_total, {{"result", "failed"}});
+  set->Add("armature_archive_clock_steps_total", stats.clock_steps_total);
+}
+
 void AddFiles(const store::FileStats& files, MetricSet* set) {
   set->Add("armature_store_cache_bytes", files.cache_bytes);
   set->Add("armature_store_cache_max_bytes", files.cache_max_bytes);
@@ -429,6 +448,7 @@ std::string MetricsText(const MetricsSources& sources, absl::Time start, TableMe
   AddDisk(database.disk, &set);
   AddBackups(sources.engine->backups()->stats(), sources.backup_interval, &set);
   AddBackupPlaces(*sources.backup_places, &set);
+  AddArchive(sources.archive, &set);
   AddTransfers(engine.transfers, &set);
   AddFiles(database.files, &set);
   AddRados(sources.place->stats(), &set);

@@ -22,6 +22,7 @@
 #include "daemon/rpc/rpc_front.h"
 #include "daemon/telemetry/request_stats.h"
 #include "engine/engine.h"
+#include "storage/archive/shipper.h"
 #include "storage/place/backup_places.h"
 #include "storage/place/place.h"
 
@@ -32,6 +33,7 @@ struct MetricsSources {
   engine::Engine* engine = nullptr;
   const place::Place* place = nullptr;
   const place::SharedBackupPlaces* backup_places = nullptr;
+  const archive::Shipper* archive = nullptr;  // null: off
   const RequestStats* requests = nullptr;
   const HttpServer* fronts = nullptr;
   const RpcFront* rpc = nullptr;

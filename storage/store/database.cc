@@ -16,6 +16,8 @@
 #include "storage/store/log/sequence_epoch.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/stream/stream_keeper.h"
+#include "storage/store/wal/committed_log.h"
+#include "storage/store/wal/log_keeper.h"
 
 namespace armature::store {
 
@@ -49,6 +51,19 @@ absl::StatusOr<std::unique_ptr<SequenceTickets>> OpenSequences(RocksDb* rocks, D
   return std::make_unique<SequenceTickets>(new_base, new_base);
 }
 
+// Null without an archive.
+absl::StatusOr<std::unique_ptr<LogKeeper>> OpenLogKeeper(const DataDirectory& directory,
+                                                         const DatabaseOptions& options) {
+  if (!options.archived_log.is_on) return nullptr;
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<LogKeeper> keeper,
+                       LogKeeper::Open(options.volume, directory.path(), options.archived_log.wait_bytes_max));
+  if (directory.needs_epoch()) {
+    keeper->Lose(directory.is_new() ? "the database is new"
+                                    : "the data directory was restored or copied, or lost writes");
+  }
+  return keeper;
+}
+
 }  // namespace
 
 Database::Database() = default;
@@ -70,9 +85,11 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
       return WithContext(made, failed);
     }
   }
+  ARM_ASSIGN_OR_RETURN(database->log_keeper_, OpenLogKeeper(*directory, options));
   ARM_ASSIGN_OR_RETURN(
       database->rocks_db_,
-      RocksDb::Open(db_path, options, directory->is_new() ? RocksDb::IfMissing::kCreate : RocksDb::IfMissing::kFail));
+      RocksDb::Open(db_path, options, directory->is_new() ? RocksDb::IfMissing::kCreate : RocksDb::IfMissing::kFail,
+                    RocksDb::IfDamaged::kRefuse, database->log_keeper_.get()));
   RocksDb* const rocks = database->rocks_db_.get();
   // Before the first write, which may wait for a family whose damage is not known yet.
   database->damage_keeper_ = std::make_unique<DamageKeeper>(rocks);
@@ -104,6 +121,11 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
       std::make_unique<Commits>(database->damages_.get(), database->families_.get(), database->committer_.get());
   database->stream_keeper_ = std::make_unique<StreamKeeper>(streams, options.streams);
   database->guard_ = std::make_unique<DiskGuard>(rocks, rocks->space());
+  if (options.archived_log.is_on) {
+    database->log_keeper_->NotePlace();
+    database->committed_log_ = std::make_unique<CommittedLog>(rocks, database->log_keeper_.get(), db_path,
+                                                              options.durability == Durability::kSync);
+  }
   LOG(INFO) << "store: opened path=" << options.path << " database=" << directory->database_id()
             << " families=" << rocks->family_count() << " sequence=" << tickets->last_taken().value()
             << " cache_mb=" << (options.cache_bytes >> 20) << " memtables_mb=" << (options.memtables_bytes_max >> 20)

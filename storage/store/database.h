@@ -33,6 +33,8 @@ class BacklogCount;
 class DamageKeeper;
 class DataDirectory;
 class DdlWorker;
+class LogKeeper;
+class CommittedLog;
 class RocksDb;
 class StreamKeeper;
 
@@ -74,6 +76,9 @@ class Database {
   // Records of exports, imports and bulk operations.
   TransferRecords& transfers() const { return *transfers_; }
 
+  // The write-ahead log for an archive; null without DatabaseOptions::archived_log.
+  CommittedLog* committed_log() const { return committed_log_.get(); }
+
   // Calls the listener of `owner` (on any thread) when Catalog::IsKnownToAll, or the set or the states of tables or
   // indexes, may have changed; null removes it. The listener must be short.
   void SetCatalogListener(const void* owner, std::function<void()> listener);
@@ -95,7 +100,9 @@ class Database {
   // In order of construction; destroyed in reverse.
   std::unique_ptr<DataDirectory> directory_;
   TimerQueue timers_;
+  std::unique_ptr<LogKeeper> log_keeper_;
   std::unique_ptr<RocksDb> rocks_db_;
+  std::unique_ptr<CommittedLog> committed_log_;
   std::unique_ptr<DamageKeeper> damage_keeper_;
   std::unique_ptr<SequenceTickets> tickets_;
   std::unique_ptr<StreamLog> streams_;

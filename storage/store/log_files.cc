@@ -246,6 +246,9 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
       LOG(ERROR) << "store: the manifest in use is not deleted path=" << name;
       return IOStatus::IOError(name, "is the manifest in use");
     }
+    if (files_->keeper() != nullptr && is_log && log.kind == LogKind::kWriteAhead) {
+      files_->keeper()->OnDelete(name, log.number);
+    }
     if (files_->log_register() != nullptr && is_log) {
       if (IOStatus removed = ToIoStatus(files_->log_register()->Remove(log)); !removed.ok()) return removed;
     }

@@ -13,6 +13,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/io_status.h"
 #include "storage/store/files/volume.h"
+#include "storage/store/wal/log_keeper.h"
 #include "storage/store/wal/log_register.h"
 #include "storage/store/wal/sync_mark.h"
 
@@ -45,8 +46,8 @@ inline constexpr char kNoOptionsFiles[] = "files of options are not written";
 // Thread-safety: thread-safe.
 class LogFiles {
  public:
-  // `logs`, which outlives this object, learns of every log file; null: nobody does.
-  explicit LogFiles(LogRegister* logs) : register_(logs) {}
+  // `logs` learns of every log file, `keeper` of those that are deleted; both outlive this object. Null: nobody does.
+  explicit LogFiles(LogRegister* logs, LogKeeper* keeper = nullptr) : register_(logs), keeper_(keeper) {}
 
   // How far the newest synced file of the write-ahead log is on disk, and with it all files before it.
   LogPosition synced() const;
@@ -96,10 +97,12 @@ class LogFiles {
   rocksdb::IOStatus SyncRefusal();
   bool resuming() const { return resuming_.load(); }
   LogRegister* log_register() const { return register_; }
+  LogKeeper* keeper() const { return keeper_; }
   void OnSynced(LogName name, uint64_t size);
 
  private:
   LogRegister* const register_;
+  LogKeeper* const keeper_;
   mutable absl::Mutex mutex_;
   LogPosition synced_ ABSL_GUARDED_BY(mutex_);
   File* newest_ ABSL_GUARDED_BY(mutex_) = nullptr;

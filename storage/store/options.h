@@ -34,6 +34,13 @@ struct StreamOptions {
   uint32_t shards = 1;  // of a new stream whose client has not asked for a number; see model::IsShardCount
 };
 
+// An archive follows the write-ahead log (store::CommittedLog).
+struct ArchivedLogOptions {
+  bool is_on = false;
+  // Limit on the files of the log that wait for the archive, beside those that the database needs itself.
+  uint64_t wait_bytes_max = uint64_t{4} << 30;
+};
+
 struct DatabaseOptions {
   Volume* volume = LocalVolume();  // outlives the database
   std::string path;                // data directory in it
@@ -63,6 +70,7 @@ struct DatabaseOptions {
   // A commit that would raise a counter (the size of an item collection) above this value is refused.
   uint64_t item_collection_bytes_max = uint64_t{10} << 30;
   StreamOptions streams;
+  ArchivedLogOptions archived_log;
   // A new epoch of change sequences begins behind this number, unless the database has reached it (see
   // log/sequence_epoch.h). Null: the microseconds since 1970, and some chance.
   std::function<uint64_t()> epoch_clock;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "glog/logging.h"
 #include "rocksdb/write_buffer_manager.h"
 #include "storage/base/api_error.h"
@@ -49,13 +50,14 @@ class PutNotes final : public rocksdb::WriteBatch::Handler {
 
 }  // namespace
 
-RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs)
+RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs, LogKeeper* keeper)
     : options_(options),
       space_(
           options.disk_reserve, [volume = options.volume, path] { return volume->Measure(path); }, options.on_broken),
       logs_(std::move(logs)),
+      keeper_(keeper),
       spare_(options.volume, path),
-      log_files_(logs_.log_register.get()),
+      log_files_(logs_.log_register.get(), keeper),
       env_(MakeEnv(options.volume, &log_files_)),
       cache_(rocksdb::NewLRUCache(options.cache_bytes)),
       memtables_(std::make_shared<rocksdb::WriteBufferManager>(options.memtables_bytes_max)),
@@ -66,14 +68,16 @@ RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, Checke
 }
 
 absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, const DatabaseOptions& options,
-                                                       IfMissing if_missing, IfDamaged if_damaged) {
+                                                       IfMissing if_missing, IfDamaged if_damaged, LogKeeper* keeper) {
+  // Before anything is deleted.
+  if (keeper == nullptr) ARM_RETURN_IF_ERROR(LogKeeper::Forget(options.volume, std::string(ParentOf(path))));
   ARM_ASSIGN_OR_RETURN(CheckedLogs logs, CheckLogs(options.volume, path, if_missing == IfMissing::kCreate,
                                                    if_damaged != IfDamaged::kRefuse));
   // Only if a database is there, which the file CURRENT shows.
   if (if_missing == IfMissing::kFail && logs.log_register != nullptr) {
     ARM_RETURN_IF_ERROR(MendIdentity(options.volume, path));
   }
-  auto database = std::unique_ptr<RocksDb>(new RocksDb(path, options, std::move(logs)));
+  auto database = std::unique_ptr<RocksDb>(new RocksDb(path, options, std::move(logs), keeper));
   ARM_RETURN_IF_ERROR(database->OpenFamilies(path, if_missing, if_damaged));
   for (const LogName name : database->logs_.missing) ARM_RETURN_IF_ERROR(database->logs_.log_register->Remove(name));
   ARM_RETURN_IF_ERROR(database->MakeShared());
@@ -169,6 +173,7 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   }
   ARM_RETURN_IF_ERROR(FromRocks(opened, Cat("open ", path)));
   db_.reset(raw);
+  opened_sequence_ = raw->GetLatestSequenceNumber();
   log_files_.set_open();
   horizon_.Attach(raw);
   const absl::MutexLock lock(&mutex_);
@@ -251,6 +256,15 @@ std::vector<std::string> RocksDb::FamilyNames() {
   return names;
 }
 
+FamilyNamesById RocksDb::FamilyIds() {
+  const absl::MutexLock lock(&mutex_);
+  FamilyNamesById ids;
+  for (const auto& [name, family] : families_) {
+    if (family->is_made()) ids.emplace(family->handle()->GetID(), name);
+  }
+  return ids;
+}
+
 std::vector<rocksdb::ColumnFamilyHandle*> RocksDb::Handles() {
   const absl::MutexLock lock(&mutex_);
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
@@ -316,9 +330,14 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
   const absl::ReaderMutexLock gate(&write_gate_);
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  FamilyNamesById ids;
   for (const std::string& name : names) {
-    if (ColumnFamily* const family = Find(name); family != nullptr) handles.push_back(family->handle());
+    if (ColumnFamily* const family = Find(name); family != nullptr) {
+      handles.push_back(family->handle());
+      ids.emplace(family->handle()->GetID(), name);
+    }
   }
+  if (keeper_ != nullptr) keeper_->OnDrop(ids);
   const rocksdb::Status all = handles.empty() ? rocksdb::Status::OK() : db_->DropColumnFamilies(handles);
   absl::Status status;
   for (rocksdb::ColumnFamilyHandle* const handle : handles) {
@@ -402,6 +421,7 @@ absl::Status RocksDb::WriteInGate(const rocksdb::WriteOptions& given, rocksdb::W
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   rocksdb::WriteOptions options = given;
   options.ignore_missing_column_families = true;
+  if (keeper_ != nullptr) batch->PutLogData(EncodeTimeMark(absl::ToUnixMillis(absl::Now())));
   if (!options.sync) return AfterWrite(WriteNoted(options, batch), context);
   batch->PutLogData(EncodeSyncMark({synced_log(), /*is_unsynced_acknowledged=*/false}));
   const LogFiles::SyncedWrite synced_write;

@@ -28,7 +28,9 @@
 #include "storage/store/meta_keys.h"
 #include "storage/store/options.h"
 #include "storage/store/spare_file.h"
+#include "storage/store/wal/log_batch.h"
 #include "storage/store/wal/log_check.h"
+#include "storage/store/wal/log_keeper.h"
 
 namespace armature::store {
 
@@ -71,9 +73,12 @@ class RocksDb {
   // kAcceptLosses: missing files of the log are forgotten, damaged records in it are skipped. kAcceptLostFiles: like
   // kAcceptLosses, and table files that cannot be opened are accepted, too; the caller drops their families.
   enum class IfDamaged { kRefuse, kAcceptLosses, kAcceptLostFiles };
+  // `keeper`, which outlives the database, keeps the files of the write-ahead log, and each batch gets its time. Null:
+  // no archive can continue behind this opening.
   static absl::StatusOr<std::unique_ptr<RocksDb>> Open(const std::string& path, const DatabaseOptions& options,
                                                        IfMissing if_missing = IfMissing::kCreate,
-                                                       IfDamaged if_damaged = IfDamaged::kRefuse);
+                                                       IfDamaged if_damaged = IfDamaged::kRefuse,
+                                                       LogKeeper* keeper = nullptr);
   ~RocksDb();
   RocksDb(const RocksDb&) = delete;
   RocksDb& operator=(const RocksDb&) = delete;
@@ -93,6 +98,12 @@ class RocksDb {
   // Returns the family of a table or an index, made or not. Errors: DataLoss if it had rows before the database was
   // opened, and is missing.
   absl::StatusOr<ColumnFamily*> Place(const std::string& name);
+  // The families that are made, by their ids in batches.
+  FamilyNamesById FamilyIds();
+  // Sequence of the last write that the database had when it was opened. The next one may have a higher one than the
+  // number behind.
+  uint64_t opened_sequence() const { return opened_sequence_; }
+  uint64_t last_sequence() { return db_->GetLatestSequenceNumber(); }
   // Names and number of the families that are made.
   std::vector<std::string> FamilyNames();
   size_t family_count();
@@ -178,7 +189,7 @@ class RocksDb {
   absl::Status CheckCurrent() const;
 
  private:
-  RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs);
+  RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs, LogKeeper* keeper);
   // Writes a mark to the log. False if that is not possible now.
   bool WriteMark();
   absl::Status OpenFamilies(const std::string& path, IfMissing if_missing, IfDamaged if_damaged);
@@ -202,6 +213,8 @@ class RocksDb {
   DiskSpace space_;
   DamagedFamilies damages_;
   const CheckedLogs logs_;
+  LogKeeper* const keeper_;
+  uint64_t opened_sequence_ = 0;
   SpareFile spare_;  // used by the open, then by the thread of KeepResumable
   LogFiles log_files_;
   const std::unique_ptr<rocksdb::Env> env_;

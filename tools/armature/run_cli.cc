@@ -10,6 +10,7 @@
 #include "armature/version.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "tools/armature/archive_commands.h"
 #include "tools/armature/command.h"
 #include "tools/armature/complete_words.h"
 #include "tools/armature/data_place.h"
@@ -125,7 +126,7 @@ void AddCommands(CLI::App& app, Action* action) {
         AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,    AddOverviewCommand,
         AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands, AddInspectCommands,
         AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand,
-        AddRequestCommands,     AddDoctorCommand,  AddSchemaCommands}) {
+        AddRequestCommands,     AddDoctorCommand,  AddSchemaCommands,     AddArchiveCommands}) {
     add(app, action);
   }
   for (CLI::App* group : app.get_subcommands({})) {

@@ -101,8 +101,12 @@ class BackupRepository {
 
   // Verifies backup `id`, then creates the data directory `data_dir` in `volume`. The directory must be missing, empty,
   // or left behind by an unfinished restore. DataDirectory::Open refuses a directory whose restore did not finish.
-  // Errors: NotFound, DataLoss, FailedPrecondition (not empty, or a newer format), ResourceExhausted, Cancelled.
-  absl::Status Restore(BackupId id, Volume* volume, const std::string& data_dir, const BackupObserver& observer);
+  // `before_finish`, which may be null, gets the directory of the database while the backup is in it and a start still
+  // refuses the data directory. Its writes must be durable when it returns.
+  // Errors: NotFound, DataLoss, FailedPrecondition (not empty, or a newer format), ResourceExhausted, Cancelled; those
+  // of `before_finish`.
+  absl::Status Restore(BackupId id, Volume* volume, const std::string& data_dir, const BackupObserver& observer,
+                       const std::function<absl::Status(const std::string& db_path)>& before_finish = nullptr);
 
   const std::string& path() const;
 

@@ -47,7 +47,8 @@ absl::Status BackupRepository::Impl::CheckDataFormat(const BackupEntry& entry) c
 }
 
 absl::Status BackupRepository::Restore(BackupId id, Volume* volume, const std::string& data_dir,
-                                       const BackupObserver& observer) {
+                                       const BackupObserver& observer,
+                                       const std::function<absl::Status(const std::string& db_path)>& before_finish) {
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<VolumeLock> held, impl_->files.Hold(id));
   ARM_ASSIGN_OR_RETURN(const KnownBackup known, impl_->files.Read(id));
   ARM_RETURN_IF_ERROR(known.state);
@@ -63,6 +64,7 @@ absl::Status BackupRepository::Restore(BackupId id, Volume* volume, const std::s
   if (work.cancelled()) return absl::CancelledError("the restore was cancelled");
   ARM_RETURN_IF_ERROR(copied);
   ARM_FAULT_POINT("restore.copied");
+  if (before_finish != nullptr) ARM_RETURN_IF_ERROR(before_finish(directory->db_path()));
   ARM_RETURN_IF_ERROR(directory->Finish(DataFormatText(known.entry.format_version, known.entry.database_id)));
   LOG(INFO) << "store: backup restored path=" << path() << " backup=" << id << " to=" << data_dir
             << " bytes=" << known.entry.size_bytes;

@@ -174,6 +174,36 @@ absl::StatusOr<LogScan> ScanLog(Volume* volume, const std::string& path, LogVisi
   return scan;
 }
 
+absl::StatusOr<uint64_t> ReadRecords(Volume* volume, const std::string& path, uint64_t from, uint64_t to,
+                                     absl::FunctionRef<bool(std::string_view record, uint64_t end)> visit) {
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<VolumeFile> file, volume->Open(path, Volume::Access::kRead));
+  RecordReader records;
+  std::vector<char> buffer(kReadBytes);
+  uint64_t done = from;
+  size_t at = from % kBlockBytes;
+  for (uint64_t begin = from - at; begin < to; begin += buffer.size()) {
+    ARM_ASSIGN_OR_RETURN(const size_t filled, file->ReadAt(begin, buffer.size(), buffer.data()));
+    const std::string_view read(buffer.data(), filled);
+    for (size_t block_at = 0; block_at < filled; block_at += kBlockBytes) {
+      const std::string_view block = read.substr(block_at, kBlockBytes);
+      while (at + kPartHeadBytes <= block.size()) {
+        const std::optional<Part> part = ParsePart(block.substr(at));
+        const uint64_t offset = begin + block_at + at;
+        if (!part.has_value() || offset + kPartHeadBytes + part->data.size() > to) return done;
+        at += kPartHeadBytes + part->data.size();
+        const bool is_complete = records.Take(*part, offset);
+        if (records.is_torn()) return done;
+        if (!is_complete) continue;
+        done = begin + block_at + at;
+        if (!visit(records.data(), done)) return done;
+      }
+      at = 0;
+    }
+    if (filled < buffer.size()) break;
+  }
+  return done;
+}
+
 void RecordEnds::Append(std::string_view bytes) {
   while (!bytes.empty()) {
     const uint64_t block_left = kBlockBytes - size_ % kBlockBytes;

@@ -36,6 +36,13 @@ using LogVisitor = absl::FunctionRef<void(std::string_view record, bool is_behin
 // Scans `path`. Holds one record in memory. Errors: NotFound; Unavailable if the file cannot be read.
 absl::StatusOr<LogScan> ScanLog(Volume* volume, const std::string& path, LogVisitor visit);
 
+// Calls visit(record, end) for each whole record of `path` behind `from`, which is 0 or the end of a record, that ends
+// at or before `to`, until it returns false. `end`: of the record in the file. Returns the end of the last record that
+// was visited; `from` if there was none. Not an error: the file ends, or the next record is not whole. Holds one record
+// in memory. Errors: NotFound; Unavailable.
+absl::StatusOr<uint64_t> ReadRecords(Volume* volume, const std::string& path, uint64_t from, uint64_t to,
+                                     absl::FunctionRef<bool(std::string_view record, uint64_t end)> visit);
+
 // Finds the ends of records in a log file while it is written. A record that is larger than RocksDB's buffer is
 // appended in several pieces, which end anywhere.
 class RecordEnds {

@@ -1,0 +1,233 @@
+#include "storage/archive/archive_restore.h"
+
+#include "storage/store/data_directory.h"
+#include "tests/unit/storage/archive/archive_test_util.h"
+
+namespace armature::archive::archive_restore_test {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class ArchiveRestoreTest : public ArchiveTest {};
+
+TEST_F(ArchiveRestoreTest, EveryMomentBehindTheBaseIsRestored) {
+  Put({{"a", "before the base"}});
+  Begin();
+  for (int i = 0; i < 6; ++i) {
+    Put({{"a", Cat("a", i)}, {Cat("row", i), "x"}});
+    if (i % 2 == 1) Ship();
+  }
+  Ship();
+  for (size_t i = 1; i < models_.size(); ++i) ExpectRestored(models_[i].first, models_[i].second);
+}
+
+TEST_F(ArchiveRestoreTest, ALaterBaseIsTakenForLaterMoments) {
+  Begin();
+  const int64_t early = Put({{"a", "early"}});
+  const RowMap early_rows = rows_;
+  Ship();
+  MakeBase();
+  const int64_t late = Put({{"a", "late"}});
+  Ship();
+  absl::StatusOr<RestoreReport> report = RestoreAt(early);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->base, 1u);
+  EXPECT_EQ(RestoredRows(), early_rows);
+  report = RestoreAt(late);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->base, 2u);
+  EXPECT_EQ(RestoredRows(), rows_);
+}
+
+TEST_F(ArchiveRestoreTest, TablesThatWereMadeAndDroppedAreThereInBetween) {
+  Begin();
+  store::CreateActive(database_.get(), store::PlainTable("u"));
+  {
+    const auto catalog = database_->catalog();
+    store::WriteUnit unit(catalog);
+    unit.Put(catalog->Find("u")->data, "k", "v");
+    ASSERT_TRUE(store::CommitAndWait(database_.get(), std::move(unit)).ok());
+  }
+  const int64_t between = Moment();
+  ASSERT_TRUE(database_->tables().Delete("u").ok());
+  ASSERT_TRUE(store::Eventually([&] { return database_->catalog()->Find("u") == nullptr; }));
+  const int64_t after = Moment();
+  // Its families are gone when the segment is made, also behind a kill.
+  Kill();
+  Ship();
+  const absl::StatusOr<RestoreReport> report = RestoreAt(between);
+  ASSERT_TRUE(report.ok()) << report.status();
+  {
+    const std::unique_ptr<store::Database> restored = store::OpenDatabase(store::TestOptions(restored_));
+    ASSERT_NE(restored, nullptr);
+    EXPECT_EQ(store::RowsOf(*restored, "u"), (RowMap{{"k", "v"}}));
+  }
+  ASSERT_TRUE(RestoreAt(after).ok());
+  const std::unique_ptr<store::Database> restored = store::OpenDatabase(store::TestOptions(restored_));
+  ASSERT_NE(restored, nullptr);
+  EXPECT_EQ(restored->catalog()->Find("u"), nullptr);
+}
+
+TEST_F(ArchiveRestoreTest, ASequenceIsATargetToo) {
+  Begin();
+  Put({{"a", "1"}});
+  const RowMap rows = rows_;
+  const uint64_t sequence = database_->committed_log()->last_sequence();
+  Put({{"a", "2"}});
+  Ship();
+  const absl::StatusOr<RestoreReport> report = Restore({.at_sequence = sequence});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(RestoredRows(), rows);
+}
+
+TEST_F(ArchiveRestoreTest, ARestoredDirectoryBeginsAnEpochAndAChain) {
+  Begin();
+  const int64_t at = Put({{"a", "1"}});
+  Ship();
+  Close();
+  ASSERT_TRUE(RestoreAt(at).ok());
+  EXPECT_EQ(store::ReadBytes(restored_ + "/armature.place"), store::kForeignPlace);
+  // The restored database goes on in the archive.
+  std::filesystem::remove_all(dir_.path("data"));
+  std::filesystem::rename(restored_, dir_.path("data"));
+  Open();
+  Ship();
+  const Survey survey = Surveyed();
+  ASSERT_THAT(survey.chains, SizeIs(2));
+  EXPECT_THAT(survey.chains[1].chain.reason, HasSubstr("restored"));
+  MakeBase();
+  const int64_t later = Put({{"b", "2"}});
+  Ship();
+  ExpectRestored(later, rows_);
+  rows_.erase("b");
+  ExpectRestored(at, rows_);
+}
+
+TEST_F(ArchiveRestoreTest, MomentsOutsideAreRefusedWithTheWindow) {
+  Begin();
+  Put({{"a", "1"}});
+  Ship();
+  const std::string window = WindowsText(Surveyed().windows);
+  for (const int64_t at : {int64_t{1'000'000}, absl::ToUnixMillis(absl::Now()) + 3'600'000}) {
+    const absl::StatusOr<RestoreReport> report = RestoreAt(at);
+    EXPECT_TRUE(absl::IsFailedPrecondition(report.status())) << report.status();
+    EXPECT_THAT(TextOf(report.status()), HasSubstr(window));
+    EXPECT_FALSE(std::filesystem::exists(restored_));
+  }
+}
+
+// Damages of the second of four segments.
+class BrokenArchiveTest : public ArchiveTest {
+ protected:
+  void SetUp() override {
+    ArchiveTest::SetUp();
+    Begin();
+    Put({{"a", "1"}});
+    Ship();
+    good_rows_ = rows_;
+    good_ms_ = models_.back().first;
+    broken_ = SurveyedLast() + 1;
+    for (const std::string_view value : {"2", "3", "4"}) {
+      Put({{"a", std::string(value)}});
+      Ship();
+    }
+  }
+  uint64_t SurveyedLast() const { return Surveyed().chains.back().last_segment(); }
+
+  void ExpectRefused(std::string_view why) {
+    const std::string path = SegmentPath(broken_);
+    const absl::StatusOr<RestoreReport> refused = RestoreAt(models_.back().first);
+    EXPECT_TRUE(absl::IsFailedPrecondition(refused.status())) << refused.status();
+    EXPECT_THAT(TextOf(refused.status()), HasSubstr(path));
+    EXPECT_THAT(TextOf(refused.status()), HasSubstr(std::string(why)));
+    EXPECT_THAT(TextOf(refused.status()), HasSubstr("this archive can restore from "));
+    EXPECT_FALSE(std::filesystem::exists(restored_));
+    const Survey verified = Verified();
+    ASSERT_THAT(verified.breaks, SizeIs(1));
+    EXPECT_THAT(verified.breaks[0], HasSubstr(path));
+    ASSERT_THAT(verified.windows, SizeIs(1));
+    EXPECT_LT(verified.windows[0].until_ms, models_.back().first);
+    // The text has that window.
+    EXPECT_THAT(TextOf(refused.status()), HasSubstr(WindowsText(verified.windows)));
+    ExpectRestored(good_ms_, good_rows_);
+    const absl::StatusOr<RestoreReport> report = Restore({.at_ms = models_.back().first, .is_up_to_break = true});
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_THAT(report->broken, HasSubstr(path));
+    EXPECT_EQ(RestoredRows(), good_rows_);
+  }
+
+  uint64_t broken_ = 0;
+  int64_t good_ms_ = 0;
+  RowMap good_rows_;
+};
+
+TEST_F(BrokenArchiveTest, AMissingSegmentIsNamed) {
+  std::filesystem::remove(SegmentPath(broken_));
+  ASSERT_THAT(Surveyed().breaks, SizeIs(1));
+  EXPECT_THAT(Surveyed().breaks[0], HasSubstr(SegmentPath(broken_)));
+  ExpectRefused("is missing");
+}
+
+TEST_F(BrokenArchiveTest, ATornSegmentIsNamed) {
+  const std::string bytes = store::ReadBytes(SegmentPath(broken_));
+  store::WriteBytes(SegmentPath(broken_), bytes.substr(0, bytes.size() - 1));
+  ExpectRefused("has a body of");
+}
+
+TEST_F(BrokenArchiveTest, AFlippedBitIsNamed) {
+  store::DamageByte(SegmentPath(broken_), store::ReadBytes(SegmentPath(broken_)).size() / 2);
+  ExpectRefused("checksum");
+}
+
+TEST_F(BrokenArchiveTest, AnotherWholeSegmentInItsPlaceIsNamed) {
+  store::WriteBytes(SegmentPath(broken_), store::ReadBytes(SegmentPath(broken_ + 1)));
+  ExpectRefused("is segment");
+}
+
+TEST_F(BrokenArchiveTest, TheLastSegmentIsMissedToo) {
+  const uint64_t last = SurveyedLast();
+  std::filesystem::remove(SegmentPath(last));
+  ASSERT_THAT(Surveyed().breaks, SizeIs(1));
+  const absl::StatusOr<RestoreReport> refused = RestoreAt(models_.back().first);
+  EXPECT_THAT(TextOf(refused.status()), HasSubstr(SegmentPath(last)));
+}
+
+TEST_F(BrokenArchiveTest, ABaseBehindTheBreakRestoresWhatFollows) {
+  store::DamageByte(SegmentPath(broken_), 200);
+  MakeBase();
+  const int64_t at = Put({{"a", "5"}});
+  Ship();
+  ExpectRestored(at, rows_);
+  EXPECT_THAT(Verified().windows, SizeIs(2));
+}
+
+TEST_F(BrokenArchiveTest, ADamagedBaseIsPassedForTheOneBefore) {
+  MakeBase();
+  const int64_t at = Put({{"a", "5"}});
+  Ship();
+  for (const std::string& file : store::FilesIn(archive_path() + "/bases")) {
+    if (file == "manifests/2") store::DamageByte(archive_path() + "/bases/" + file, 30);
+  }
+  const absl::StatusOr<RestoreReport> report = RestoreAt(at);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->base, 1u);
+  EXPECT_EQ(RestoredRows(), rows_);
+}
+
+// Every place of a segment that a restore needs.
+TEST_F(BrokenArchiveTest, NoDamageIsReadAsGood) {
+  const std::string path = SegmentPath(broken_);
+  const std::string bytes = store::ReadBytes(path);
+  const std::unique_ptr<ArchiveDirectory> archive = OpenArchive();
+  for (size_t at = 0; at < bytes.size(); at += 7) {
+    store::DamageByte(path, at);
+    EXPECT_FALSE(archive->ReadSegment(1, broken_).ok()) << at;
+    store::WriteBytes(path, bytes.substr(0, at));
+    EXPECT_FALSE(archive->ReadSegment(1, broken_).ok()) << at;
+    store::WriteBytes(path, bytes);
+  }
+  EXPECT_THAT(Verified().breaks, IsEmpty());
+}
+
+}  // namespace armature::archive::archive_restore_test
