@@ -26,7 +26,7 @@ struct VerifyOptions {
 // Checks one page, in the daemon or in this process.
 using CheckPage = std::function<absl::StatusOr<engine::VerifyTableResult>(const engine::VerifyTableRequest&)>;
 
-struct Findings {
+struct Differences {
   Json differences = Json::array();
   int64_t rows_checked = 0;
   int64_t tables = 0;
@@ -66,7 +66,7 @@ absl::StatusOr<engine::VerifyTableResult> AskDaemon(const client::Client& client
   return result;
 }
 
-std::string FindingsText(const Findings& findings) {
+std::string DifferencesText(const Differences& findings) {
   const std::string summary = Cat(WithCommas(findings.rows_checked), " rows of ", findings.tables, " tables checked, ",
                                   findings.differences.size(), " differences\n");
   if (findings.differences.empty()) return summary;
@@ -76,7 +76,7 @@ std::string FindingsText(const Findings& findings) {
 }
 
 absl::Status VerifyOne(const Session& session, const std::string& table, bool repair, const CheckPage& check,
-                       Findings* findings) {
+                       Differences* findings) {
   engine::VerifyTableRequest request{table, "", repair};
   std::string keyspace;
   auto bar = std::make_unique<ProgressBar>(&session.progress(), session.is_progress_live());
@@ -106,7 +106,7 @@ absl::Status VerifyOne(const Session& session, const std::string& table, bool re
 
 absl::Status VerifyTables(const Session& session, const std::vector<std::string>& tables, const VerifyOptions& options,
                           const CheckPage& check) {
-  Findings findings;
+  Differences findings;
   absl::Status failed;
   for (const std::string& table : tables) {
     failed = VerifyOne(session, table, options.repair, check, &findings);
@@ -119,7 +119,7 @@ absl::Status VerifyTables(const Session& session, const std::vector<std::string>
   if (failed.ok() || !findings.differences.empty()) {
     session.Print(
         {{"Differences", findings.differences}, {"RowsChecked", findings.rows_checked}, {"Tables", findings.tables}},
-        [&findings] { return FindingsText(findings); });
+        [&findings] { return DifferencesText(findings); });
   }
   ARM_RETURN_IF_ERROR(failed);
   if (findings.differences.empty()) return absl::OkStatus();

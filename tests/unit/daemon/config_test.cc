@@ -264,6 +264,7 @@ const FlagCase kRefused[] = {
     {"--backup_dir=backups", "must be an absolute path, or rados://POOL/NAMESPACE"},
     {"--backup_dir=rados://pool", "must be rados://POOL/NAMESPACE"},
     {"--backup_interval=1h", "needs --backup_dir"},
+    {"--archive_dir=archive", "must be an absolute path"},
     {"--lease_seconds=0", "must be between 1 and 300 seconds"},
 };
 
@@ -298,6 +299,15 @@ TEST(Config, ErrorsNameFlagValueAndWhatIsAllowed) {
     const absl::Status status = Made(flags).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << c.flag;
     EXPECT_EQ(status.message(), Cat(c.flag, ": ", c.allowed));
+  }
+}
+
+TEST(Config, TheArchiveIsOutsideOfTheDatabase) {
+  EXPECT_FALSE(Valid({}).database.archived_log.is_on);
+  EXPECT_TRUE(Valid({"--data_dir=/data", "--archive_dir=/data2"}).database.archived_log.is_on);
+  for (const char* const directory : {"/data", "/data/archive"}) {
+    EXPECT_EQ(Made({"--data_dir=/data", Cat("--archive_dir=", directory)}).status().message(),
+              Cat("--archive_dir=", directory, ": must not be in --data_dir"));
   }
 }
 

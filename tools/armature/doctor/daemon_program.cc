@@ -29,7 +29,7 @@ std::string DaemonPath() {
   std::error_code error;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::filesystem::path beside = own.parent_path() / kDaemonName;
-  return !error && access(beside.c_str(), X_OK) == 0 ? beside.string() : kDaemonName;
+  return !error && ::access(beside.c_str(), X_OK) == 0 ? beside.string() : kDaemonName;
 }
 
 // Starts the program with its standard error at `errors`. Returns its process.

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A continuous archive through the real daemon and the command line: restores to random moments, kills, damage.
 
-Run by CTest; by hand: archive_test.py --armatured PATH --armature PATH [unittest arguments]
+Run by CTest; by hand: continuous_archive_test.py --armatured PATH --armature PATH [unittest arguments]
 """
 
 import bisect
