@@ -14,7 +14,7 @@ constexpr size_t kPeerBytesMax = 64;
 // Numbers the threads, so that each begins its search for a place elsewhere.
 size_t ThreadNumber() {
   static std::atomic<size_t> next = 0;
-  thread_local const size_t number = next.fetch_add(1, std::memory_order_relaxed);
+  thread_local size_t number = next.fetch_add(1, std::memory_order_relaxed);
   return number;
 }
 
