@@ -115,7 +115,7 @@ absl::Status VerifyChain(const ArchiveDirectory& directory, const KnownChain& kn
         return absl::CancelledError("the verification was cancelled");
       }
       absl::StatusOr<std::optional<Segment>> segment = walk.Next();
-      if (absl::IsUnavailable(segment.status())) return segment.status();
+      if (!segment.ok() && !IsDamage(segment.status())) return segment.status();
       if (!segment.ok()) broken = std::string(Sv(segment.status().message()));
       if (!segment.ok() || !segment->has_value()) break;
     }

@@ -76,6 +76,10 @@ absl::StatusOr<ChainHead> HeadOf(const TextRecord& record) {
 
 }  // namespace
 
+bool IsDamage(const absl::Status& status) {
+  return absl::IsDataLoss(status) || absl::IsNotFound(status) || absl::IsFailedPrecondition(status);
+}
+
 uint64_t KnownChain::last_segment() const {
   return std::max(head.has_value() ? head->segments : 0, segments.empty() ? 0 : segments.back());
 }
@@ -137,7 +141,9 @@ std::string ArchiveDirectory::SegmentPath(uint64_t chain, uint64_t index) const 
 
 absl::StatusOr<std::vector<KnownChain>> ArchiveDirectory::ReadChains() const {
   absl::StatusOr<std::vector<std::string>> names = volume_->List(Cat(path_, kChains));
-  if (absl::IsNotFound(names.status())) return std::vector<KnownChain>();
+  if (absl::IsNotFound(names.status()) && lock_ == nullptr) return std::vector<KnownChain>();
+  // The writer has made the directory.
+  if (absl::IsNotFound(names.status())) return UnavailableError(Cat("the archive ", path_, " is away"));
   ARM_RETURN_IF_ERROR(names.status());
   std::sort(names->begin(), names->end());
   std::vector<KnownChain> chains;
@@ -153,7 +159,10 @@ absl::StatusOr<KnownChain> ArchiveDirectory::ReadChain(uint64_t number) const {
   KnownChain known;
   known.chain.number = number;
   const std::string path = ChainPath(number);
-  const auto note = [&known](const absl::Status& status) { known.problems.emplace_back(Sv(status.message())); };
+  const auto note = [&known](const absl::Status& status) {
+    known.problems.emplace_back(Sv(status.message()));
+    if (!IsDamage(status)) known.unreadable.Update(status);
+  };
   const auto read = [&](std::string_view file, std::string_view title, auto parse) {
     const std::string file_path = Cat(path, "/", file);
     const absl::StatusOr<TextRecord> record = ReadRecord(volume_, file_path, title);

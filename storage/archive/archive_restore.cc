@@ -119,7 +119,7 @@ class Restorer {
         return absl::CancelledError("the restore was cancelled");
       }
       absl::StatusOr<std::optional<Segment>> segment = walk.Next();
-      if (absl::IsUnavailable(segment.status())) return segment.status();
+      if (!segment.ok() && !IsDamage(segment.status())) return segment.status();
       if (!segment.ok()) {
         EndWindows(known, walk.last());
         plan->broken = std::string(Sv(segment.status().message()));

@@ -196,8 +196,13 @@ absl::Status Shipper::Attach() {
   if (owner.empty()) return BeginChain(tail_->loss());
   ARM_ASSIGN_OR_RETURN(const std::vector<KnownChain> chains, directory_->ReadChains());
   for (const KnownChain& known : chains) {
-    if (known.chain.id == owner) return Resume(known);
+    if (known.chain.id != owner) continue;
+    // Without its head, times would go back.
+    ARM_RETURN_IF_ERROR(known.unreadable);
+    return Resume(known);
   }
+  // It may be one of those that cannot be read now.
+  for (const KnownChain& known : chains) ARM_RETURN_IF_ERROR(known.unreadable);
   return BeginChain("the archive does not have the chain that this database continues");
 }
 
@@ -206,7 +211,7 @@ absl::Status Shipper::Resume(const KnownChain& known) {
   if (known.head.has_value()) position.until_ms = known.head->until_ms;
   if (const uint64_t last = known.last_segment(); last > 0) {
     const absl::StatusOr<Segment> segment = directory_->ReadSegment(known.chain.number, last);
-    if (absl::IsUnavailable(segment.status())) return segment.status();
+    if (!segment.ok() && !IsDamage(segment.status())) return segment.status();
     if (!segment.ok()) return BeginChain(Cat("its last segment cannot be used: ", Sv(segment.status().message())));
     const SegmentFacts& facts = segment->facts;
     position.next_index = facts.index + 1;
@@ -331,10 +336,17 @@ absl::Status Shipper::RemoveOld(int64_t now_ms) {
   if (!current.has_value()) return absl::OkStatus();
   ARM_RETURN_IF_ERROR(directory_->CheckThere());
   walk_.reset();
-  ARM_ASSIGN_OR_RETURN(const std::vector<KnownChain> chains, directory_->ReadChains());
+  ARM_ASSIGN_OR_RETURN(std::vector<KnownChain> chains, directory_->ReadChains());
   absl::StatusOr<std::unique_ptr<BackupRepository>> bases =
       BackupRepository::Open(directory_->bases_path(), {.mode = store::BackupRepositoryOptions::Mode::kWrite});
   ARM_RETURN_IF_ERROR(bases.status());
+  for (const KnownChain& known : chains) {
+    if (known.problems.empty()) continue;
+    LOG(WARNING) << "archive: a chain is kept whole, as a file of it cannot be used path=" << options_.directory
+                 << " chain=" << known.chain.number << " problem=" << known.problems.front();
+  }
+  // Without one of its records it is not known what a chain needs.
+  std::erase_if(chains, [](const KnownChain& known) { return !known.problems.empty(); });
   // The newest whole base that is old enough is the way back to the oldest moment that is kept.
   const int64_t before_ms = now_ms - absl::ToInt64Milliseconds(options_.keep);
   int64_t anchor_ms = 0;
@@ -403,7 +415,7 @@ absl::Status Shipper::VerifySome(size_t segments) {
   }
   for (size_t i = 0; i < segments && !keeper_.is_stopping(); ++i) {
     const absl::StatusOr<std::optional<Segment>> segment = walk_->Next();
-    if (absl::IsUnavailable(segment.status())) return segment.status();
+    if (!segment.ok() && !IsDamage(segment.status())) return segment.status();
     const uint64_t index = walk_->next_index();
     if (!segment.ok()) {
       NoteBreak(*walked_, index, Sv(segment.status().message()));

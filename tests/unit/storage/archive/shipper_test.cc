@@ -243,6 +243,53 @@ TEST_F(ShipperTest, WhatIsOldGoesWithItsSegments) {
   EXPECT_THAT(Verified().breaks, IsEmpty());
 }
 
+// A file that cannot be read now: no user, not even root, follows a link to itself.
+class UnreadableFileTest : public ShipperTest {
+ protected:
+  void MakeUnreadable(const std::string& path) {
+    path_ = path;
+    std::filesystem::rename(path_, dir_.path("whole"));
+    std::filesystem::create_symlink(path_, path_);
+  }
+  void MakeReadable() { std::filesystem::rename(dir_.path("whole"), path_); }
+  std::string ChainFile(std::string_view name) const { return Cat(archive_path(), "/chains/00000001/", name); }
+
+  std::string path_;
+};
+
+TEST_F(UnreadableFileTest, ARecordOfABaseThatCannotBeReadKeepsItsChain) {
+  Begin();
+  const int64_t first = Put({{"a", "1"}});
+  const RowMap rows = rows_;
+  Ship();
+  Put({{"a", "2"}});
+  Ship();
+  MakeBase();
+  const size_t segments = Surveyed().chains[0].segments.size();
+  MakeUnreadable(ChainFile("base.1"));
+  EXPECT_THAT(Surveyed().breaks, testing::Contains(HasSubstr(ChainFile("base.1"))));
+  ASSERT_TRUE(shipper_->RemoveOld(models_.back().first + 10 * absl::ToInt64Milliseconds(ShipperOptions().keep)).ok());
+  EXPECT_EQ(Surveyed().chains[0].segments.size(), segments);
+  MakeReadable();
+  ExpectRestored(first, rows);
+}
+
+TEST_F(UnreadableFileTest, AChainIsContinuedOnceItCanBeRead) {
+  Begin();
+  for (const std::string_view name : {"chain", "head", "000000000001.segment"}) {
+    Put({{"a", std::string(name)}});
+    Ship();
+    const std::string last = SegmentPath(Surveyed().chains[0].last_segment());
+    MakeUnreadable(name.ends_with("segment") ? last : ChainFile(name));
+    Kill();
+    EXPECT_TRUE(absl::IsUnavailable(shipper_->Ship())) << name;
+    MakeReadable();
+    Ship();
+    EXPECT_EQ(chains(), 1u) << name;
+  }
+  for (size_t i = 1; i < models_.size(); ++i) ExpectRestored(models_[i].first, models_[i].second);
+}
+
 TEST_F(ShipperTest, ABaseThatIsReadStaysWithItsSegments) {
   Begin();
   const int64_t first = Put({{"a", "1"}});
