@@ -311,10 +311,15 @@ absl::Status Shipper::MakeBase() {
                        bases->Create(database_, Cat("base of chain ", begun->chain.number),
                                      [this](const store::BackupProgress&) { return !keeper_.is_stopping(); }));
   ARM_FAULT_POINT("archive.base_made");
+  // Its copy of the log has writes that the database may still lose, and whose numbers would come again.
+  absl::Status usable = tail_->Sync();
   const std::optional<Position> now = shared();
-  if (!now.has_value() || now->chain.id != begun->chain.id) {
+  if (usable.ok() && (!now.has_value() || now->chain.id != begun->chain.id)) {
+    usable = UnavailableError("its chain has ended meanwhile");
+  }
+  if (!usable.ok()) {
     static_cast<void>(bases->Delete(entry.id));
-    return UnavailableError("its chain has ended meanwhile");
+    return usable;
   }
   const Base base{.backup = entry.id,
                   .first_segment = begun->next_index,

@@ -44,6 +44,8 @@ absl::Status CommittedLog::Settle() {
   return absl::OkStatus();
 }
 
+absl::Status CommittedLog::Sync() { return rocks_->SyncLog(); }
+
 absl::StatusOr<LogChunk> CommittedLog::Read(LogPosition from, size_t bytes_max) {
   const LogPosition durable = rocks_->synced_log();
   LogChunk chunk{.end = from, .is_last = true};

@@ -49,6 +49,8 @@ class CommittedLog {
 
   // Makes durable what was acknowledged before the call. Errors: those of a log that cannot be synced.
   absl::Status Settle();
+  // Makes all durable that is written. On any thread. Errors: as Settle.
+  absl::Status Sync();
   // Reads what is durable from `from` on, up to about `bytes_max`, at least one batch. Errors: DataLoss, naming the
   // file, if the log is damaged or a file of it is missing; Unavailable.
   absl::StatusOr<LogChunk> Read(LogPosition from, size_t bytes_max);

@@ -12,18 +12,9 @@ using testing::SizeIs;
 
 class ShipperTest : public ArchiveTest {
  protected:
-  size_t chains() const { return Surveyed().chains.size(); }
-  std::string last_reason() const { return Surveyed().chains.back().chain.reason; }
   // Makes the archive one that cannot be written, and back.
   void TakeAway() { std::filesystem::rename(archive_path(), dir_.path("away")); }
   void GiveBack() { std::filesystem::rename(dir_.path("away"), archive_path()); }
-  std::vector<std::string> Waiting() const {
-    std::vector<std::string> files;
-    for (const std::string& file : store::FilesIn(dir_.path("data/archiving"))) {
-      if (file.ends_with(".log")) files.push_back(file);
-    }
-    return files;
-  }
 };
 
 TEST_F(ShipperTest, NothingIsKeptWithoutAnArchive) {

@@ -1,0 +1,72 @@
+// An archive of a database whose disk loses writes, fails, or has no space.
+
+#include <atomic>
+#include <limits>
+
+#include "storage/archive/shipper.h"
+#include "tests/unit/storage/archive/archive_test_util.h"
+#include "tests/unit/storage/store/files/memory_volume.h"
+
+namespace armature::archive::archive_disk_test {
+
+using Action = store::MemoryDisk::Action;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// The database is in memory, the archive is not.
+class ArchiveDiskTest : public ArchiveTest {
+ protected:
+  void SetUp() override {
+    volume_ = memory_.get();
+    data_dir_ = "/armature-in-memory/data";
+    ArchiveTest::SetUp();
+  }
+  ~ArchiveDiskTest() override {
+    disk_.SetFault(nullptr);
+    Close();
+  }
+
+  // Leaves `free_percent` of the disk free.
+  void FillDisk(uint64_t free_percent) {
+    // Openings need more than the small rest of a small disk.
+    ASSERT_TRUE(volume_->Allocate("/armature-in-memory/filler", size_t{64} << 20).ok());
+    const store::DiskUsage usage = *volume_->Measure(data_dir_);
+    disk_.SetSize((usage.total_bytes - usage.free_bytes) * 100 / (100 - free_percent));
+  }
+  size_t backups() const {
+    absl::StatusOr<std::unique_ptr<store::BackupRepository>> bases =
+        store::BackupRepository::Open(archive_path() + "/bases", {});
+    return bases.ok() ? (*bases)->List()->size() : 0;
+  }
+
+  store::MemoryDisk disk_;
+  std::unique_ptr<store::Volume> memory_ = disk_.Mount();
+};
+
+bool IsLog(std::string_view path) { return path.ends_with(".log"); }
+
+// Else a power cut takes writes that the base has, and their numbers come again.
+TEST_F(ArchiveDiskTest, WhatABaseHasIsDurable) {
+  Begin();
+  Put({{"a", "1"}});
+  MakeBase();
+  const absl::StatusOr<store::LogChunk> log =
+      database_->committed_log()->Read(Surveyed().chains[0].chain.start, std::numeric_limits<size_t>::max());
+  ASSERT_TRUE(log.ok()) << log.status();
+  ASSERT_FALSE(log->batches.empty());
+  EXPECT_EQ(log->batches.back().sequence + log->batches.back().writes - 1, database_->committed_log()->last_sequence());
+}
+
+TEST_F(ArchiveDiskTest, ABaseWhoseLogCannotBeSyncedIsNone) {
+  Begin();
+  Put({{"a", "1"}});
+  disk_.SetFault([](Action action, std::string_view path) {
+    return action == Action::kSync && IsLog(path) ? absl::UnavailableError("fault") : absl::OkStatus();
+  });
+  EXPECT_FALSE(shipper_->MakeBase().ok());
+  EXPECT_THAT(Surveyed().chains[0].bases, SizeIs(1));
+  EXPECT_EQ(backups(), 1u);
+}
+
+}  // namespace armature::archive::archive_disk_test
