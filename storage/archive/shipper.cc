@@ -221,6 +221,10 @@ absl::Status Shipper::Resume(const KnownChain& known) {
     position.last_ms = facts.last_ms;
     position.until_ms = std::max(position.until_ms, facts.until_ms);
   }
+  if (position.last_sequence > tail_->known_sequence()) {
+    return BeginChain(Cat("the database is behind its archive, which has sequence ", position.last_sequence,
+                          ": the volume was set back, or its disk has lost what was synced"));
+  }
   position_ = std::move(position);
   tail_->Release(position_->log);
   int64_t last_base_ms = 0;

@@ -362,4 +362,45 @@ TEST_F(ShipperTest, ADamagedLastSegmentEndsTheChainAtTheNextStart) {
   EXPECT_THAT(last_reason(), HasSubstr("last segment cannot be used"));
 }
 
+// As on a volume that was set back to an earlier state, or whose disk has lied.
+TEST_F(ShipperTest, ADatabaseThatIsBehindItsArchiveBeginsAChain) {
+  Begin();
+  Put({{"a", "1"}});
+  const RowMap early = rows_;
+  Ship();
+  Close();
+  std::filesystem::copy(data_dir_, dir_.path("early"), std::filesystem::copy_options::recursive);
+  Open();
+  for (int i = 0; i < 5; ++i) Put({{"a", Cat("later", i)}});
+  const int64_t late = models_.back().first;
+  const RowMap late_rows = rows_;
+  Ship();
+  Close();
+  // The files that would tell are of the same time.
+  for (const auto& entry : std::filesystem::directory_iterator(dir_.path("early"))) {
+    const std::string name = entry.path().filename().string();
+    if (name == "armature.place" || name == "archiving") continue;
+    std::filesystem::remove_all(data_dir_ + "/" + name);
+    std::filesystem::rename(entry.path(), data_dir_ + "/" + name);
+  }
+  Open();
+  rows_ = early;
+  // The numbers of the lost writes come again before the archive is attached.
+  for (int i = 0; i < 9; ++i) Put({{Cat("b", i), "2"}});
+  Ship();
+  ASSERT_EQ(chains(), 2u);
+  EXPECT_THAT(last_reason(), HasSubstr("is behind its archive"));
+  MakeBase();
+  const int64_t at = Put({{"c", "3"}});
+  Ship();
+  ExpectRestored(at, rows_);
+  ExpectRestored(late, late_rows);
+}
+
+TEST_F(ShipperTest, APlaceThatTheLogHasNotReachedIsALoss) {
+  Begin();
+  const absl::Status read = database_->committed_log()->Read({1'000'000, 0}, 1).status();
+  EXPECT_TRUE(absl::IsDataLoss(read)) << read;
+}
+
 }  // namespace armature::archive::shipper_test
