@@ -20,6 +20,10 @@ constexpr std::string_view kFamiliesFile = "/families";
 constexpr std::string_view kStateMagic = "armature archiving\n";
 constexpr std::string_view kPlaceField = "place: ";
 constexpr std::string_view kOwnerField = "owner: ";
+constexpr std::string_view kDiskShort =
+    "the disk of the database is nearly full, and the log that waited has made room";
+// Space that must be left without a reserve.
+constexpr uint64_t kMarginBytesMin = uint64_t{4} << 20;
 
 // The rest of the line that begins with `name`; nullopt if there is none.
 std::optional<std::string_view> FieldOf(std::string_view text, std::string_view name) {
@@ -47,12 +51,16 @@ FamilyNamesById ParseFamilies(std::string_view text) {
 
 }  // namespace
 
-LogKeeper::LogKeeper(Volume* volume, const std::string& data_dir, uint64_t bytes_max)
-    : volume_(volume), data_dir_(data_dir), path_(Cat(data_dir, kDataArchiving)), bytes_max_(bytes_max) {}
+LogKeeper::LogKeeper(Volume* volume, const std::string& data_dir, uint64_t bytes_max, DiskReserve reserve)
+    : volume_(volume),
+      data_dir_(data_dir),
+      path_(Cat(data_dir, kDataArchiving)),
+      bytes_max_(bytes_max),
+      reserve_(reserve) {}
 
 absl::StatusOr<std::unique_ptr<LogKeeper>> LogKeeper::Open(Volume* volume, const std::string& data_dir,
-                                                           uint64_t bytes_max) {
-  auto keeper = std::unique_ptr<LogKeeper>(new LogKeeper(volume, data_dir, bytes_max));
+                                                           uint64_t bytes_max, DiskReserve reserve) {
+  auto keeper = std::unique_ptr<LogKeeper>(new LogKeeper(volume, data_dir, bytes_max, reserve));
   const absl::MutexLock lock(&keeper->mutex_);
   ARM_RETURN_IF_ERROR(volume->MakeDirectories(keeper->path_));
   ARM_RETURN_IF_ERROR(keeper->ReadState());
@@ -170,6 +178,22 @@ void LogKeeper::Release(uint64_t number) {
   }
 }
 
+bool LogKeeper::IsDiskShort() const {
+  const absl::StatusOr<DiskUsage> usage = volume_->Measure(path_);
+  if (!usage.ok()) return false;
+  // As of DiskSpace, and a half more: what is about to be kept is measured now, and clients write on.
+  const uint64_t reserve = std::min(reserve_.bytes, usage->total_bytes / 100 * reserve_.percent);
+  return usage->free_bytes < reserve + std::max(reserve / 2, kMarginBytesMin);
+}
+
+void LogKeeper::GiveWay() {
+  const absl::MutexLock lock(&mutex_);
+  if (owner_.empty() || sizes_.empty() || !IsDiskShort()) return;
+  LOG(ERROR) << "store: the log that waits for the archive is dropped, and its chain ends bytes=" << kept_bytes_
+             << " reason=" << kDiskShort;
+  LoseLocked(kDiskShort);
+}
+
 void LogKeeper::OnDelete(const std::string& path, uint64_t number) {
   const absl::MutexLock lock(&mutex_);
   if (owner_.empty() || number < released_ || sizes_.contains(number)) return;
@@ -188,6 +212,7 @@ absl::Status LogKeeper::Keep(const std::string& path, uint64_t number) {
     return absl::ResourceExhaustedError(
         Cat("more than ", bytes_max_, " bytes of the log waited for the archive (--archive_wait_mb)"));
   }
+  if (IsDiskShort()) return absl::ResourceExhaustedError(std::string(kDiskShort));
   ARM_RETURN_IF_ERROR(volume_->Link(path, PathOf(number), LinkKind::kHard));
   ARM_RETURN_IF_ERROR(volume_->SyncDirectory(path_));
   ARM_FAULT_POINT("archive.log_kept");

@@ -69,4 +69,36 @@ TEST_F(ArchiveDiskTest, ABaseWhoseLogCannotBeSyncedIsNone) {
   EXPECT_EQ(backups(), 1u);
 }
 
+// The log that waits does not stop clients.
+TEST_F(ArchiveDiskTest, ALogThatWaitsGivesWayWhenTheDiskFills) {
+  disk_reserve_ = {.bytes = std::numeric_limits<uint64_t>::max(), .percent = 20};
+  Begin();
+  FlushBySize();
+  Kill();
+  ASSERT_THAT(Waiting(), testing::Not(IsEmpty()));
+  FillDisk(22);
+  EXPECT_TRUE(store::Eventually([&] { return Waiting().empty(); }));
+  const int64_t at = Put({{"a", "1"}});
+  Ship();
+  ASSERT_EQ(chains(), 2u);
+  EXPECT_THAT(last_reason(), HasSubstr("the disk of the database is nearly full"));
+  MakeBase();
+  EXPECT_TRUE(absl::IsFailedPrecondition(RestoreAt(at).status()));
+  const int64_t later = Put({{"b", "2"}});
+  Ship();
+  ExpectRestored(later, rows_);
+}
+
+TEST_F(ArchiveDiskTest, NoLogWaitsOnADiskThatIsNearlyFull) {
+  disk_reserve_ = {.bytes = std::numeric_limits<uint64_t>::max(), .percent = 20};
+  Begin();
+  FlushBySize();
+  FillDisk(22);
+  Kill();
+  EXPECT_THAT(Waiting(), IsEmpty());
+  Put({{"a", "1"}});
+  Ship();
+  EXPECT_EQ(chains(), 2u);
+}
+
 }  // namespace armature::archive::archive_disk_test
