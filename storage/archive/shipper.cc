@@ -142,7 +142,11 @@ int64_t Shipper::TimeOf(const store::LogBatch& batch) {
 
 absl::StatusOr<bool> Shipper::ShipSegment(int64_t now_ms) {
   Position& position = *position_;
-  ARM_ASSIGN_OR_RETURN(const store::LogChunk chunk, tail_->Read(position.log, kSegmentBytes));
+  const absl::StatusOr<store::LogChunk> read = tail_->Read(position.log, kSegmentBytes);
+  // If kept files were dropped meanwhile, the reader may have passed over them.
+  if (tail_->owner() != position.chain.id) return UnavailableError(Cat("the chain has ended: ", tail_->loss()));
+  ARM_RETURN_IF_ERROR(read.status());
+  const store::LogChunk& chunk = *read;
   // Writes that are acknowledged in this millisecond may still be on their way.
   const int64_t until_ms = chunk.is_last ? std::max(position.until_ms, now_ms - 1) : position.until_ms;
   if (chunk.batches.empty()) {

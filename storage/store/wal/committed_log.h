@@ -51,7 +51,8 @@ class CommittedLog {
   absl::Status Settle();
   // Makes all durable that is written. On any thread. Errors: as Settle.
   absl::Status Sync();
-  // Reads what is durable from `from` on, up to about `bytes_max`, at least one batch. Errors: DataLoss, naming the
+  // Reads what is durable from `from` on, up to about `bytes_max`, at least one batch. If the owner is another one when
+  // it returns, batches may be missing. Errors: DataLoss, naming the
   // file, if the log is damaged, a file of it is missing, or it has not reached `from`; Unavailable.
   absl::StatusOr<LogChunk> Read(LogPosition from, size_t bytes_max);
   // The reader has what is before `position`.

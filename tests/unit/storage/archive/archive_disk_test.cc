@@ -101,4 +101,28 @@ TEST_F(ArchiveDiskTest, NoLogWaitsOnADiskThatIsNearlyFull) {
   EXPECT_EQ(chains(), 2u);
 }
 
+// Files that the reader is about to read may go at any moment.
+TEST_F(ArchiveDiskTest, NoSegmentHasAHole) {
+  Begin();
+  Put({{"a", "1"}});
+  Kill();
+  Put({{"a", "2"}});
+  Kill();
+  Put({{"a", "3"}});
+  ASSERT_THAT(Waiting(), SizeIs(2));
+  std::atomic<bool> is_lost = false;
+  disk_.SetFault([&](Action action, std::string_view path) {
+    if (action != Action::kRead || path != data_dir_ + "/db" || is_lost.exchange(true)) return absl::OkStatus();
+    return database_->committed_log()->Begin("another reader").status();
+  });
+  const uint64_t segments = shipper_->stats().segments_total;
+  EXPECT_FALSE(shipper_->Ship().ok());
+  disk_.SetFault(nullptr);
+  EXPECT_TRUE(is_lost);
+  EXPECT_EQ(shipper_->stats().segments_total, segments);
+  Ship();
+  EXPECT_EQ(chains(), 2u);
+  EXPECT_THAT(Verified().breaks, IsEmpty());
+}
+
 }  // namespace armature::archive::archive_disk_test
