@@ -96,6 +96,10 @@ absl::Status LogKeeper::ReadState() {
     return absl::OkStatus();
   }
   owner_ = std::string(FieldOf(text, kOwnerField).value_or(""));
+  if (owner_.empty()) {
+    LoseLocked("the chain was lost before the last start ended");
+    return absl::OkStatus();
+  }
   ARM_ASSIGN_OR_RETURN(const std::vector<std::string> names, volume_->List(path_));
   for (const std::string& entry : names) {
     LogName name;
@@ -110,15 +114,15 @@ absl::Status LogKeeper::ReadState() {
   return absl::OkStatus();
 }
 
-absl::Status LogKeeper::WriteState() {
+absl::Status LogKeeper::WriteState(std::string_view owner) {
   return volume_->WriteDurably(Cat(path_, kStateFile),
-                               Cat(kStateMagic, kPlaceField, Place(), "\n", kOwnerField, owner_, "\n"));
+                               Cat(kStateMagic, kPlaceField, Place(), "\n", kOwnerField, owner, "\n"));
 }
 
 void LogKeeper::NotePlace() {
   const absl::MutexLock lock(&mutex_);
   if (owner_.empty()) return;
-  if (const absl::Status written = WriteState(); !written.ok()) LoseLocked(Sv(written.message()));
+  if (const absl::Status written = WriteState(owner_); !written.ok()) LoseLocked(Sv(written.message()));
 }
 
 std::string LogKeeper::owner() const {
@@ -135,13 +139,14 @@ absl::Status LogKeeper::Begin(std::string_view owner, const std::function<absl::
   {
     const absl::MutexLock lock(&mutex_);
     LoseLocked("a new chain begins");
+    if (has_old_state_) return UnavailableError(Cat("the end of the last chain cannot be noted in ", path_));
     owner_ = std::string(owner);
     released_ = 0;
   }
   absl::Status begun = mark();
   const absl::MutexLock lock(&mutex_);
   if (owner_ != owner) return UnavailableError(loss_);
-  if (begun.ok()) begun = WriteState();
+  if (begun.ok()) begun = WriteState(owner_);
   if (!begun.ok()) LoseLocked(Sv(begun.message()));
   return begun;
 }
@@ -154,15 +159,25 @@ void LogKeeper::Lose(std::string_view why) {
 void LogKeeper::LoseLocked(std::string_view why) {
   owner_.clear();
   loss_ = std::string(why);
-  absl::Status removed = volume_->Remove(Cat(path_, kStateFile)).status();
-  if (removed.ok()) removed = volume_->RemoveTree(path_);
-  if (removed.ok()) removed = volume_->MakeDirectories(path_);
-  // The place of the next start is another one, which ends the promise, too.
-  if (!removed.ok()) LOG(WARNING) << "store: cannot remove the logs that wait for the archive status=" << removed;
+  RemoveKept();
   sizes_.clear();
   kept_bytes_ = 0;
   dropped_.clear();
   families_bytes_ = 0;
+}
+
+void LogKeeper::RemoveKept() {
+  absl::Status removed = volume_->Remove(Cat(path_, kStateFile)).status();
+  if (removed.ok()) removed = volume_->SyncDirectory(path_);
+  // One without an owner says the same.
+  if (!removed.ok() && WriteState("").ok()) removed = absl::OkStatus();
+  has_old_state_ = !removed.ok();
+  // While the state tells of an owner, the next start must find the files.
+  if (removed.ok()) removed = volume_->RemoveTree(path_);
+  if (removed.ok()) removed = volume_->MakeDirectories(path_);
+  if (!removed.ok()) {
+    LOG_EVERY_N(ERROR, 60) << "store: cannot remove the logs that waited for the archive status=" << removed;
+  }
 }
 
 void LogKeeper::Release(uint64_t number) {
@@ -188,6 +203,7 @@ bool LogKeeper::IsDiskShort() const {
 
 void LogKeeper::GiveWay() {
   const absl::MutexLock lock(&mutex_);
+  if (has_old_state_) RemoveKept();
   if (owner_.empty() || sizes_.empty() || !IsDiskShort()) return;
   LOG(ERROR) << "store: the log that waits for the archive is dropped, and its chain ends bytes=" << kept_bytes_
              << " reason=" << kDiskShort;
@@ -196,6 +212,7 @@ void LogKeeper::GiveWay() {
 
 void LogKeeper::OnDelete(const std::string& path, uint64_t number) {
   const absl::MutexLock lock(&mutex_);
+  if (has_old_state_) RemoveKept();
   if (owner_.empty() || number < released_ || sizes_.contains(number)) return;
   if (const absl::Status kept = Keep(path, number); !kept.ok()) {
     LOG(ERROR) << "store: a log cannot be kept for the archive, whose chain ends log=" << number << " status=" << kept;

@@ -81,10 +81,12 @@ class LogKeeper {
  private:
   LogKeeper(Volume* volume, const std::string& data_dir, uint64_t bytes_max, DiskReserve reserve);
   absl::Status ReadState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status WriteState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status WriteState(std::string_view owner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Keep(const std::string& path, uint64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status AddFamilies(const FamilyNamesById& families) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LoseLocked(std::string_view why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes the end of the promise durable, and removes the files. Called again until the state is gone.
+  void RemoveKept() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::string Place() const;
   // True if what is kept must go before DiskSpace refuses the writes of clients.
   bool IsDiskShort() const;
@@ -97,6 +99,7 @@ class LogKeeper {
   mutable absl::Mutex mutex_;
   std::string owner_ ABSL_GUARDED_BY(mutex_);
   std::string loss_ ABSL_GUARDED_BY(mutex_);
+  bool has_old_state_ ABSL_GUARDED_BY(mutex_) = false;          // the state tells of an owner that is lost
   std::map<uint64_t, uint64_t> sizes_ ABSL_GUARDED_BY(mutex_);  // of the kept files, by number
   uint64_t kept_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t released_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -125,4 +125,24 @@ TEST_F(ArchiveDiskTest, NoSegmentHasAHole) {
   EXPECT_THAT(Verified().breaks, IsEmpty());
 }
 
+// The end of the promise must last, also if its file cannot be removed at once.
+TEST_F(ArchiveDiskTest, ALossIsRememberedThoughItsFileCannotBeRemoved) {
+  disk_reserve_ = {.bytes = std::numeric_limits<uint64_t>::max(), .percent = 20};
+  Begin();
+  FlushBySize();
+  Kill();
+  const std::string state = data_dir_ + "/archiving/state";
+  disk_.SetFault([state](Action action, std::string_view path) {
+    return action == Action::kName && path == state ? absl::UnavailableError("fault") : absl::OkStatus();
+  });
+  FillDisk(22);
+  ASSERT_TRUE(store::Eventually([&] { return database_->committed_log()->owner().empty(); }));
+  disk_.SetFault(nullptr);
+  disk_.SetSize(uint64_t{1} << 30);
+  EXPECT_TRUE(store::Eventually([&] { return !volume_->Exists(state).value_or(true); }));
+  Kill();
+  Ship();
+  EXPECT_EQ(chains(), 2u);
+}
+
 }  // namespace armature::archive::archive_disk_test
