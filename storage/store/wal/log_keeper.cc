@@ -231,6 +231,10 @@ absl::Status LogKeeper::Keep(const std::string& path, uint64_t number) {
   }
   if (IsDiskShort()) return absl::ResourceExhaustedError(std::string(kDiskShort));
   ARM_RETURN_IF_ERROR(volume_->Link(path, PathOf(number), LinkKind::kHard));
+  // The volume makes a copy where it cannot link. It would not be durable, and half a one after a kill.
+  const absl::StatusOr<std::string> own = volume_->IdentityOf(path);
+  const absl::StatusOr<std::string> kept = volume_->IdentityOf(PathOf(number));
+  if (!own.ok() || !kept.ok() || *own != *kept) return UnavailableError(Cat(path, " cannot be linked in ", path_));
   ARM_RETURN_IF_ERROR(volume_->SyncDirectory(path_));
   ARM_FAULT_POINT("archive.log_kept");
   sizes_[number] = *size;

@@ -403,4 +403,25 @@ TEST_F(ShipperTest, APlaceThatTheLogHasNotReachedIsALoss) {
   EXPECT_TRUE(absl::IsDataLoss(read)) << read;
 }
 
+// A copy takes long, and half a one would be taken for the file.
+TEST_F(ShipperTest, ALogThatCannotBeLinkedIsNotKept) {
+  const test::TempDir elsewhere;
+  const std::string archiving = data_dir_ + "/archiving";
+  Begin();
+  FlushBySize();
+  Ship();
+  std::filesystem::copy(archiving, elsewhere.path("archiving"));
+  std::error_code error;
+  std::filesystem::create_hard_link(archiving + "/state", elsewhere.path("linked"), error);
+  if (!error) GTEST_SKIP() << "there is no second file system";
+  std::filesystem::remove_all(archiving);
+  std::filesystem::create_directory_symlink(elsewhere.path("archiving"), archiving);
+  Put({{"a", "1"}});
+  Kill();
+  EXPECT_THAT(Waiting(), IsEmpty());
+  Ship();
+  ASSERT_EQ(chains(), 2u);
+  EXPECT_THAT(last_reason(), HasSubstr("cannot be linked"));
+}
+
 }  // namespace armature::archive::shipper_test
