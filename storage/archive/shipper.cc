@@ -235,13 +235,27 @@ absl::Status Shipper::Resume(const KnownChain& known) {
   for (const Base& base : known.bases) last_base_ms = std::max(last_base_ms, base.from_ms);
   {
     const absl::MutexLock lock(&mutex_);
-    stats_.last_base_ms = last_base_ms;
+    // Behind a step of the clock it is in the future, and the next base would wait for it.
+    stats_.last_base_ms = std::min(last_base_ms, NowMs());
     wants_base_ = known.bases.empty();
   }
   Share();
   LOG(INFO) << "archive: continued path=" << options_.directory << " chain=" << known.chain.number
             << " segment=" << position_->next_index << " until=" << TimeText(position_->until_ms);
   return absl::OkStatus();
+}
+
+int64_t Shipper::LatestTime(const std::vector<KnownChain>& chains) const {
+  int64_t latest_ms = 0;
+  for (const KnownChain& known : chains) {
+    if (known.head.has_value()) latest_ms = std::max(latest_ms, known.head->until_ms);
+    for (const Base& base : known.bases) latest_ms = std::max(latest_ms, base.from_ms);
+  }
+  if (chains.empty() || chains.back().last_segment() == 0) return latest_ms;
+  // Its head may be older than its last segment.
+  const absl::StatusOr<Segment> last =
+      directory_->ReadSegment(chains.back().chain.number, chains.back().last_segment());
+  return last.ok() ? std::max(latest_ms, last->facts.last_ms) : latest_ms;
 }
 
 absl::Status Shipper::BeginChain(std::string_view reason) {
@@ -255,7 +269,8 @@ absl::Status Shipper::BeginChain(std::string_view reason) {
               .reason = pending_reason_};
   ARM_ASSIGN_OR_RETURN(chain.start, tail_->Begin(chain.id));
   ARM_RETURN_IF_ERROR(directory_->WriteChain(chain));
-  position_ = Position{.chain = chain, .log = chain.start};
+  const int64_t latest_ms = LatestTime(chains);
+  position_ = Position{.chain = chain, .log = chain.start, .last_ms = latest_ms, .until_ms = latest_ms};
   {
     const absl::MutexLock lock(&mutex_);
     wants_base_ = true;
@@ -339,7 +354,7 @@ absl::Status Shipper::MakeBase() {
             << " restorable_from=" << TimeText(base.from_ms);
   const absl::MutexLock lock(&mutex_);
   wants_base_ = false;
-  stats_.last_base_ms = base.from_ms;
+  stats_.last_base_ms = NowMs();
   ++stats_.bases_total;
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -89,6 +90,8 @@ class Shipper {
   absl::Status TryShip(absl::Time give_up);
   absl::Status Attach();
   absl::Status BeginChain(std::string_view reason);
+  // The latest time that a chain has promised; 0: none.
+  int64_t LatestTime(const std::vector<KnownChain>& chains) const;
   absl::Status Resume(const KnownChain& known);
   // Ships a segment of what was acknowledged before `now_ms`, and more. True if that was all.
   absl::StatusOr<bool> ShipSegment(int64_t now_ms);

@@ -117,6 +117,60 @@ TEST_F(ArchiveRestoreTest, MomentsOutsideAreRefusedWithTheWindow) {
   }
 }
 
+// Two chains of one database, the second of which goes on from an earlier write of the first.
+class TwoChainsTest : public ArchiveRestoreTest {
+ protected:
+  void SetUp() override {
+    ArchiveRestoreTest::SetUp();
+    Begin();
+    const int64_t at = Put({{"a", "1"}});
+    for (int i = 0; i < 40; ++i) Put({{Cat("first", i), "x"}});
+    Ship();
+    first_rows_ = rows_;
+    Close();
+    ASSERT_TRUE(RestoreAt(at).ok());
+    std::filesystem::remove_all(data_dir_);
+    std::filesystem::rename(restored_, data_dir_);
+    Open();
+    Begin();
+    rows_ = store::RowsOf(*database_);
+    for (int i = 0; i < 60; ++i) Put({{Cat("second", i), "x"}});
+    Ship();
+  }
+
+  RowMap first_rows_;
+};
+
+TEST_F(TwoChainsTest, ASequenceOfBothNeedsTheChain) {
+  const std::vector<Window> windows = Surveyed().windows;
+  ASSERT_THAT(windows, SizeIs(2));
+  const uint64_t sequence = windows[0].until_sequence;
+  ASSERT_LT(windows[1].from_sequence, sequence);
+  ASSERT_GT(windows[1].until_sequence, sequence);
+  const absl::StatusOr<RestoreReport> refused = Restore({.at_sequence = sequence});
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused.status())) << refused.status();
+  EXPECT_THAT(TextOf(refused.status()), HasSubstr("chains 1 and 2"));
+  absl::StatusOr<RestoreReport> report = Restore({.at_sequence = sequence, .chain = 1});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(RestoredRows(), first_rows_);
+  report = Restore({.at_sequence = sequence, .chain = 2});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->chain, 2u);
+  EXPECT_TRUE(RestoredRows().contains("second0"));
+  report = Restore({.at_sequence = windows[1].until_sequence});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(RestoredRows(), rows_);
+}
+
+// As in archives of builds whose chains began with the clock.
+TEST_F(TwoChainsTest, ALaterChainIsTakenForWhatItHas) {
+  const Survey survey = Surveyed();
+  Base base = survey.chains[0].bases[0];
+  base.from_ms = survey.chains[1].bases[0].from_ms + 1;
+  ASSERT_TRUE(OpenArchive()->WriteBase(1, base).ok());
+  ExpectRestored(models_.back().first, rows_);
+}
+
 // Damages of the second of four segments.
 class BrokenArchiveTest : public ArchiveTest {
  protected:

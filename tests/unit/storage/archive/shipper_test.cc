@@ -424,4 +424,36 @@ TEST_F(ShipperTest, ALogThatCannotBeLinkedIsNotKept) {
   EXPECT_THAT(last_reason(), HasSubstr("cannot be linked"));
 }
 
+// Times of two chains do not overlap: a moment is in one of them.
+TEST_F(ShipperTest, ANewChainGoesOnBehindTheTimesOfTheLast) {
+  Begin();
+  const int64_t first = Put({{"a", "1"}});
+  Ship();
+  Close();
+  is_archived_ = false;
+  Open();
+  Close();
+  is_archived_ = true;
+  {
+    const test::WallClockSet back(-absl::Hours(1));
+    while (absl::ToUnixMillis(absl::Now()) > first) {
+    }
+    Open();
+    Begin();
+    Put({{"a", "2"}});
+    Ship();
+    const std::vector<KnownChain> chains = Surveyed().chains;
+    ASSERT_THAT(chains, SizeIs(2));
+    EXPECT_GT(chains[1].bases[0].from_ms, chains[0].head->until_ms);
+    // The time of a base is not that of the clock.
+    EXPECT_LE(shipper_->stats().last_base_ms, absl::ToUnixMillis(absl::Now()));
+    EXPECT_TRUE(absl::IsFailedPrecondition(RestoreAt(absl::ToUnixMillis(absl::Now())).status()));
+  }
+  while (absl::ToUnixMillis(absl::Now()) < first) {
+  }
+  const int64_t last = Put({{"a", "3"}});
+  Ship();
+  ExpectRestored(last, rows_);
+}
+
 }  // namespace armature::archive::shipper_test
