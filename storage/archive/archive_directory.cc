@@ -100,9 +100,14 @@ absl::StatusOr<std::unique_ptr<ArchiveDirectory>> ArchiveDirectory::OpenToRead(c
 }
 
 absl::StatusOr<std::unique_ptr<ArchiveDirectory>> ArchiveDirectory::OpenToWrite(const std::string& path,
-                                                                                const std::string& database_id) {
+                                                                                const std::string& database_id,
+                                                                                bool may_make) {
   store::Volume* const volume = store::LocalVolume();
   auto directory = std::unique_ptr<ArchiveDirectory>(new ArchiveDirectory(volume, volume->Absolute(path)));
+  if (const absl::Status there = directory->CheckThere(); !may_make && !there.ok()) {
+    return absl::Status(there.code(), Cat(Sv(there.message()), "; the database continues a chain in it: mount it, or ",
+                                          "start once without --archive_dir to begin another archive"));
+  }
   ARM_RETURN_IF_ERROR(volume->MakeDirectories(directory->path_));
   absl::StatusOr<std::unique_ptr<store::VolumeLock>> lock =
       volume->Lock(Cat(directory->path_, kLockFile), store::Volume::LockMode::kAlone, /*make=*/true);

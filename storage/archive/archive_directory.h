@@ -73,10 +73,10 @@ class ArchiveDirectory {
  public:
   // Errors: NotFound if there is no archive; FailedPrecondition if its format is newer; DataLoss.
   static absl::StatusOr<std::unique_ptr<ArchiveDirectory>> OpenToRead(const std::string& path);
-  // Makes a missing directory. Errors: FailedPrecondition if it is of another database, or of something else, or
-  // another process writes to it.
+  // Makes a missing archive if `may_make`, else it is Unavailable. Errors: FailedPrecondition if it is of another
+  // database, or of something else, or another process writes to it.
   static absl::StatusOr<std::unique_ptr<ArchiveDirectory>> OpenToWrite(const std::string& path,
-                                                                       const std::string& database_id);
+                                                                       const std::string& database_id, bool may_make);
 
   const std::string& path() const { return path_; }
   const std::string& database_id() const { return database_id_; }

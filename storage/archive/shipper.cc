@@ -35,6 +35,7 @@ int64_t NowMs() { return absl::ToUnixMillis(absl::Now()); }
 Shipper::Shipper(store::Database* database, ShipperOptions options)
     : database_(database),
       tail_(database->committed_log()),
+      has_archive_(!tail_->owner().empty()),
       options_(std::move(options)),
       keeper_("arm-bases", [this] { return KeepTurn(); }),
       shipper_("arm-archive", [this] { return ShipTurn(); }) {}
@@ -101,7 +102,8 @@ void Shipper::NoteOutcome(const absl::Status& status) {
 
 absl::Status Shipper::TryShip(absl::Time give_up) {
   if (directory_ == nullptr) {
-    ARM_ASSIGN_OR_RETURN(directory_, ArchiveDirectory::OpenToWrite(options_.directory, database_->database_id()));
+    ARM_ASSIGN_OR_RETURN(directory_, ArchiveDirectory::OpenToWrite(options_.directory, database_->database_id(),
+                                                                   /*may_make=*/!has_archive_));
   }
   ARM_RETURN_IF_ERROR(directory_->CheckThere());
   if (!position_.has_value()) {

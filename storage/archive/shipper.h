@@ -106,6 +106,7 @@ class Shipper {
 
   store::Database* const database_;
   store::CommittedLog* const tail_;
+  const bool has_archive_;  // when it began: one that is not there is not mounted
   const ShipperOptions options_;
   bool is_stopped_ = false;
   std::unique_ptr<ArchiveDirectory> directory_;  // made by the thread that ships

@@ -108,6 +108,8 @@ TEST_F(ShipperTest, AStartThatKnowsNoArchiveEndsTheChain) {
 TEST_F(ShipperTest, AnotherArchiveBeginsAChain) {
   Begin();
   TakeAway();
+  std::filesystem::create_directories(archive_path());
+  std::filesystem::copy(dir_.path("away/armature.archive"), archive_path());
   NewShipper();
   Ship();
   ASSERT_EQ(chains(), 1u);
@@ -454,6 +456,25 @@ TEST_F(ShipperTest, ANewChainGoesOnBehindTheTimesOfTheLast) {
   const int64_t last = Put({{"a", "3"}});
   Ship();
   ExpectRestored(last, rows_);
+}
+
+// The mount point of an archive that is not mounted.
+TEST_F(ShipperTest, AnArchiveThatIsNotThereAtAStartIsNotMadeAnew) {
+  Begin();
+  const int64_t at = Put({{"a", "1"}});
+  Ship();
+  Close();
+  TakeAway();
+  std::filesystem::create_directories(archive_path());
+  Open();
+  const absl::Status away = shipper_->Ship();
+  EXPECT_TRUE(absl::IsUnavailable(away)) << away;
+  EXPECT_THAT(TextOf(away), HasSubstr("is away"));
+  EXPECT_TRUE(std::filesystem::is_empty(archive_path()));
+  GiveBack();
+  Ship();
+  EXPECT_EQ(chains(), 1u);
+  ExpectRestored(at, rows_);
 }
 
 }  // namespace armature::archive::shipper_test
