@@ -1,6 +1,7 @@
 #include "storage/archive/shipper.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,8 @@ constexpr int64_t kRemovalMs = 3'600'000;
 // The verification takes a few percent of a processor.
 constexpr size_t kVerifiedInTurn = 4;
 constexpr int64_t kPassMs = 600'000;
+// Backups of others are not touched.
+constexpr std::string_view kBaseNote = "base of chain ";
 // A clock that is slewed does not step.
 constexpr int64_t kClockStepMs = 1000;
 
@@ -333,7 +336,7 @@ absl::Status Shipper::MakeBase() {
                                                         .bytes_per_second_max = options_.base_bytes_per_second_max}));
   // The content of earlier segments was durable before this.
   ARM_ASSIGN_OR_RETURN(const store::BackupEntry entry,
-                       bases->Create(database_, Cat("base of chain ", begun->chain.number),
+                       bases->Create(database_, Cat(kBaseNote, begun->chain.number),
                                      [this](const store::BackupProgress&) { return !keeper_.is_stopping(); }));
   ARM_FAULT_POINT("archive.base_made");
   // Its copy of the log has writes that the database may still lose, and whose numbers would come again.
@@ -350,7 +353,11 @@ absl::Status Shipper::MakeBase() {
                   .first_segment = begun->next_index,
                   .from_ms = std::max({NowMs(), now->last_ms, now->until_ms + 1}),
                   .from_sequence = tail_->last_sequence()};
-  ARM_RETURN_IF_ERROR(directory_->WriteBase(begun->chain.number, base));
+  if (const absl::Status written = directory_->WriteBase(begun->chain.number, base); !written.ok()) {
+    // The record may be there all the same, and must not outlive its backup.
+    if (directory_->RemoveBase(begun->chain.number, entry.id).ok()) static_cast<void>(bases->Delete(entry.id));
+    return written;
+  }
   LOG(INFO) << "archive: base made path=" << options_.directory << " chain=" << begun->chain.number
             << " base=" << base.backup << " bytes=" << entry.size_bytes << " added=" << entry.added_bytes
             << " restorable_from=" << TimeText(base.from_ms);
@@ -374,6 +381,9 @@ absl::Status Shipper::RemoveOld(int64_t now_ms) {
     if (known.problems.empty()) continue;
     LOG(WARNING) << "archive: a chain is kept whole, as a file of it cannot be used path=" << options_.directory
                  << " chain=" << known.chain.number << " problem=" << known.problems.front();
+  }
+  if (std::all_of(chains.begin(), chains.end(), [](const KnownChain& known) { return known.problems.empty(); })) {
+    RemoveOrphans(chains, bases->get());
   }
   // Without one of its records it is not known what a chain needs.
   std::erase_if(chains, [](const KnownChain& known) { return !known.problems.empty(); });
@@ -412,6 +422,20 @@ absl::Status Shipper::RemoveOld(int64_t now_ms) {
     }
   }
   return absl::OkStatus();
+}
+
+void Shipper::RemoveOrphans(const std::vector<KnownChain>& chains, BackupRepository* bases) {
+  std::set<store::BackupId> recorded;
+  for (const KnownChain& known : chains) {
+    for (const Base& base : known.bases) recorded.insert(base.backup);
+  }
+  const absl::StatusOr<std::vector<store::BackupEntry>> entries = bases->List();
+  if (!entries.ok()) return;
+  for (const store::BackupEntry& entry : *entries) {
+    if (recorded.contains(entry.id) || !entry.note.starts_with(kBaseNote)) continue;
+    if (const absl::Status deleted = bases->Delete(entry.id); !deleted.ok()) continue;
+    LOG(INFO) << "archive: backup without a record removed path=" << options_.directory << " base=" << entry.id;
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------------

@@ -99,6 +99,8 @@ class Shipper {
   int64_t TimeOf(const store::LogBatch& batch);
   // Makes the state of the thread that ships visible to the other one.
   void Share();
+  // Removes backups that a kill has left without a record. `chains` are all, without problems.
+  void RemoveOrphans(const std::vector<KnownChain>& chains, store::BackupRepository* bases);
   void NoteOutcome(const absl::Status& status);
   void NoteBreak(const KnownChain& known, uint64_t index, std::string_view what);
   bool IsBaseDue(int64_t now_ms) const;

@@ -34,11 +34,6 @@ class ArchiveDiskTest : public ArchiveTest {
     const store::DiskUsage usage = *volume_->Measure(data_dir_);
     disk_.SetSize((usage.total_bytes - usage.free_bytes) * 100 / (100 - free_percent));
   }
-  size_t backups() const {
-    absl::StatusOr<std::unique_ptr<store::BackupRepository>> bases =
-        store::BackupRepository::Open(archive_path() + "/bases", {});
-    return bases.ok() ? (*bases)->List()->size() : 0;
-  }
 
   store::MemoryDisk disk_;
   std::unique_ptr<store::Volume> memory_ = disk_.Mount();

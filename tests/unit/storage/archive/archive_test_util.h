@@ -148,6 +148,12 @@ class ArchiveTest : public testing::Test {
   size_t chains() const { return Surveyed().chains.size(); }
   std::string last_reason() const { return Surveyed().chains.back().chain.reason; }
 
+  size_t backups() const {
+    absl::StatusOr<std::unique_ptr<store::BackupRepository>> bases =
+        store::BackupRepository::Open(archive_path() + "/bases", {});
+    return bases.ok() ? (*bases)->List()->size() : 0;
+  }
+
   std::string archive_path() const { return dir_.path("archive"); }
   std::string SegmentPath(uint64_t index, uint64_t chain = 1) const { return OpenArchive()->SegmentPath(chain, index); }
 

@@ -283,6 +283,31 @@ TEST_F(UnreadableFileTest, AChainIsContinuedOnceItCanBeRead) {
   for (size_t i = 1; i < models_.size(); ++i) ExpectRestored(models_[i].first, models_[i].second);
 }
 
+TEST_F(UnreadableFileTest, ABackupWithoutARecordGoes) {
+  Begin();
+  // Its name is taken.
+  std::filesystem::create_directory(ChainFile("base.2.new"));
+  EXPECT_FALSE(shipper_->MakeBase().ok());
+  EXPECT_EQ(backups(), 1u);
+  std::filesystem::remove(ChainFile("base.2.new"));
+  MakeBase();
+  ASSERT_EQ(backups(), 2u);
+  // As a kill between the two leaves it.
+  const std::string record = Cat("base.", Surveyed().chains[0].bases.back().backup);
+  std::filesystem::remove(ChainFile(record));
+  // It is not known whether that is the record.
+  MakeUnreadable(ChainFile("base.1"));
+  const int64_t now_ms = absl::ToUnixMillis(absl::Now());
+  ASSERT_TRUE(shipper_->RemoveOld(now_ms).ok());
+  EXPECT_EQ(backups(), 2u);
+  MakeReadable();
+  ASSERT_TRUE(shipper_->RemoveOld(now_ms).ok());
+  EXPECT_EQ(backups(), 1u);
+  const int64_t at = Put({{"a", "1"}});
+  Ship();
+  ExpectRestored(at, rows_);
+}
+
 TEST_F(ShipperTest, ABaseThatIsReadStaysWithItsSegments) {
   Begin();
   const int64_t first = Put({{"a", "1"}});
