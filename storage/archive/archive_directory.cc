@@ -27,6 +27,10 @@ constexpr std::string_view kChainTitle = "armature chain";
 constexpr std::string_view kBaseTitle = "armature base";
 constexpr std::string_view kHeadTitle = "armature head";
 
+// As many as names of segments have digits for.
+constexpr uint64_t kSegmentsMax = 999'999'999'999;
+
+std::string ChainName(uint64_t chain) { return absl::StrFormat("%08u", chain); }
 std::string SegmentName(uint64_t index) { return absl::StrFormat("%012u%s", index, std::string(kSegmentSuffix)); }
 std::string BaseName(store::BackupId backup) { return Cat(kBasePrefix, backup); }
 
@@ -69,6 +73,7 @@ absl::StatusOr<Base> BaseOf(const TextRecord& record, std::string_view file) {
 absl::StatusOr<ChainHead> HeadOf(const TextRecord& record) {
   ChainHead head;
   ARM_ASSIGN_OR_RETURN(head.segments, record.Number("segments"));
+  if (head.segments > kSegmentsMax) return DataLossError(Cat("has ", head.segments, " segments"));
   ARM_ASSIGN_OR_RETURN(head.sequence, record.Number("sequence"));
   ARM_ASSIGN_OR_RETURN(head.until_ms, record.Time("until_ms"));
   return head;
@@ -82,6 +87,11 @@ bool IsDamage(const absl::Status& status) {
 
 uint64_t KnownChain::last_segment() const {
   return std::max(head.has_value() ? head->segments : 0, segments.empty() ? 0 : segments.back());
+}
+
+uint64_t KnownChain::next_segment(uint64_t index) const {
+  const auto at = std::lower_bound(segments.begin(), segments.end(), index);
+  return at == segments.end() ? std::max(index, last_segment() + 1) : *at;
 }
 
 absl::Status ArchiveDirectory::ReadMark() {
@@ -137,9 +147,7 @@ absl::Status ArchiveDirectory::CheckThere() const {
 }
 
 std::string ArchiveDirectory::bases_path() const { return Cat(path_, kBases); }
-std::string ArchiveDirectory::ChainPath(uint64_t chain) const {
-  return Cat(path_, kChains, absl::StrFormat("/%08u", chain));
-}
+std::string ArchiveDirectory::ChainPath(uint64_t chain) const { return Cat(path_, kChains, "/", ChainName(chain)); }
 std::string ArchiveDirectory::SegmentPath(uint64_t chain, uint64_t index) const {
   return Cat(ChainPath(chain), "/", SegmentName(index));
 }
@@ -154,7 +162,7 @@ absl::StatusOr<std::vector<KnownChain>> ArchiveDirectory::ReadChains() const {
   std::vector<KnownChain> chains;
   for (const std::string& name : *names) {
     const std::optional<uint64_t> number = ParseNumber(name);
-    if (!number.has_value()) continue;
+    if (!number.has_value() || ChainName(*number) != name) continue;
     ARM_ASSIGN_OR_RETURN(chains.emplace_back(), ReadChain(*number));
   }
   return chains;

@@ -62,6 +62,8 @@ struct KnownChain {
 
   // Index of the last segment that must be there; 0: none.
   uint64_t last_segment() const;
+  // The first segment that is there from `index` on; the number behind last_segment() if there is none.
+  uint64_t next_segment(uint64_t index) const;
 };
 
 // True if `status` tells that a file of an archive is damaged, missing or of a newer build. Another error tells nothing

@@ -473,7 +473,8 @@ absl::Status Shipper::VerifySome(size_t segments) {
     const uint64_t index = walk_->next_index();
     if (!segment.ok()) {
       NoteBreak(*walked_, index, Sv(segment.status().message()));
-      walk_.emplace(directory_.get(), &*walked_, index + 1);
+      // Segments that are missing together are one break.
+      walk_.emplace(directory_.get(), &*walked_, std::max(index + 1, walked_->next_segment(index)));
     } else if (!segment->has_value()) {
       walk_.reset();
       const absl::MutexLock lock(&mutex_);

@@ -1,5 +1,7 @@
 #include "storage/archive/archive_restore.h"
 
+#include <limits>
+
 #include "storage/store/data_directory.h"
 #include "tests/unit/storage/archive/archive_test_util.h"
 
@@ -245,6 +247,53 @@ TEST_F(BrokenArchiveTest, TheLastSegmentIsMissedToo) {
   ASSERT_THAT(Surveyed().breaks, SizeIs(1));
   const absl::StatusOr<RestoreReport> refused = RestoreAt(models_.back().first);
   EXPECT_THAT(TextOf(refused.status()), HasSubstr(SegmentPath(last)));
+}
+
+TEST_F(BrokenArchiveTest, SegmentsThatAreMissingTogetherAreOneBreak) {
+  std::unique_ptr<ArchiveDirectory> archive = OpenArchive();
+  const ChainHead head = *Surveyed().chains[0].head;
+  ASSERT_TRUE(archive->WriteHead(1, {head.segments + 20'000, head.sequence, head.until_ms}).ok());
+  const Survey survey = Verified();
+  ASSERT_THAT(survey.breaks, SizeIs(1));
+  EXPECT_THAT(survey.breaks[0], HasSubstr(Cat(SegmentPath(head.segments + 1), " to ",
+                                              SegmentPath(head.segments + 20'000), " are missing")));
+  EXPECT_THAT(Surveyed().breaks, testing::Contains(survey.breaks[0]));
+  ASSERT_TRUE(shipper_->VerifySome(100).ok());
+  EXPECT_EQ(shipper_->stats().breaks, 1u);
+  EXPECT_GT(shipper_->stats().last_verified_ms, 0);
+}
+
+TEST_F(BrokenArchiveTest, ABaseWhoseSegmentsAreMissingTooHasNoWindow) {
+  const uint64_t last = SurveyedLast();
+  MakeBase();
+  for (const std::string_view value : {"5", "6"}) {
+    Put({{"a", std::string(value)}});
+    Ship();
+  }
+  std::filesystem::remove(SegmentPath(last));
+  std::filesystem::remove(SegmentPath(last + 1));
+  const Survey survey = Verified();
+  EXPECT_THAT(survey.breaks, SizeIs(1));
+  ASSERT_THAT(survey.windows, SizeIs(1));
+  EXPECT_EQ(survey.windows[0].base.backup, 1u);
+}
+
+TEST_F(BrokenArchiveTest, NumbersThatCannotBeAreDamage) {
+  const ChainHead head = *Surveyed().chains[0].head;
+  for (const ChainHead& wrong : {ChainHead{1'000'000'000'000, head.sequence, head.until_ms},
+                                 ChainHead{head.segments, head.sequence, std::numeric_limits<int64_t>::max()}}) {
+    ASSERT_TRUE(OpenArchive()->WriteHead(1, wrong).ok());
+    const Survey survey = Surveyed();
+    ASSERT_THAT(survey.breaks, SizeIs(1));
+    EXPECT_THAT(survey.breaks[0], HasSubstr("/head"));
+    EXPECT_FALSE(survey.chains[0].head.has_value());
+  }
+}
+
+TEST_F(BrokenArchiveTest, ADirectoryWithAnotherNameIsNoChain) {
+  std::filesystem::copy(archive_path() + "/chains/00000001", archive_path() + "/chains/1");
+  EXPECT_EQ(chains(), 1u);
+  EXPECT_THAT(Surveyed().breaks, IsEmpty());
 }
 
 TEST_F(BrokenArchiveTest, ABaseBehindTheBreakRestoresWhatFollows) {
