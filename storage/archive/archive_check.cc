@@ -70,8 +70,12 @@ void AddWindow(const KnownChain& known, const Base& base, const std::optional<Se
   if (window.until_ms >= window.from_ms) survey->windows.push_back(window);
 }
 
+// The text about `index` and the segments behind it that are missing, too.
 std::string MissingText(const ArchiveDirectory& directory, const KnownChain& known, uint64_t index) {
-  return Cat(directory.SegmentPath(known.chain.number, index), " is missing");
+  const std::string first = directory.SegmentPath(known.chain.number, index);
+  const uint64_t end = known.next_segment(index);
+  if (end <= index + 1) return Cat(first, " is missing");
+  return Cat(first, " to ", directory.SegmentPath(known.chain.number, end - 1), " are missing");
 }
 
 absl::Status SurveyChain(const ArchiveDirectory& directory, const KnownChain& known,
@@ -115,13 +119,16 @@ absl::Status VerifyChain(const ArchiveDirectory& directory, const KnownChain& kn
         return absl::CancelledError("the verification was cancelled");
       }
       absl::StatusOr<std::optional<Segment>> segment = walk.Next();
-      if (absl::IsUnavailable(segment.status())) return segment.status();
+      if (!segment.ok() && !IsDamage(segment.status())) return segment.status();
       if (!segment.ok()) broken = std::string(Sv(segment.status().message()));
       if (!segment.ok() || !segment->has_value()) break;
     }
+    const uint64_t next = known.next_segment(walk.next_index());
+    if (!broken.empty() && next > walk.next_index()) broken = MissingText(directory, known, walk.next_index());
+    const uint64_t behind = std::max(next, walk.next_index() + 1);
     // Bases behind the break have a window of their own.
     std::erase_if(open, [&](const Base& base) {
-      if (base.first_segment > walk.next_index() && !broken.empty()) return false;
+      if (base.first_segment >= behind && !broken.empty()) return false;
       const bool has_segments = base.first_segment < walk.next_index();
       if (whole.contains(base.backup)) {
         AddWindow(known, base, has_segments ? walk.last() : std::nullopt, walk.next_index(), survey);
@@ -130,7 +137,7 @@ absl::Status VerifyChain(const ArchiveDirectory& directory, const KnownChain& kn
     });
     if (broken.empty()) return absl::OkStatus();
     survey->breaks.push_back(broken);
-    first = walk.next_index() + 1;
+    first = behind;
     if (first > last_index) return absl::OkStatus();
   }
 }

@@ -27,6 +27,10 @@ constexpr std::string_view kChainTitle = "armature chain";
 constexpr std::string_view kBaseTitle = "armature base";
 constexpr std::string_view kHeadTitle = "armature head";
 
+// As many as names of segments have digits for.
+constexpr uint64_t kSegmentsMax = 999'999'999'999;
+
+std::string ChainName(uint64_t chain) { return absl::StrFormat("%08u", chain); }
 std::string SegmentName(uint64_t index) { return absl::StrFormat("%012u%s", index, std::string(kSegmentSuffix)); }
 std::string BaseName(store::BackupId backup) { return Cat(kBasePrefix, backup); }
 
@@ -69,6 +73,7 @@ absl::StatusOr<Base> BaseOf(const TextRecord& record, std::string_view file) {
 absl::StatusOr<ChainHead> HeadOf(const TextRecord& record) {
   ChainHead head;
   ARM_ASSIGN_OR_RETURN(head.segments, record.Number("segments"));
+  if (head.segments > kSegmentsMax) return DataLossError(Cat("has ", head.segments, " segments"));
   ARM_ASSIGN_OR_RETURN(head.sequence, record.Number("sequence"));
   ARM_ASSIGN_OR_RETURN(head.until_ms, record.Time("until_ms"));
   return head;
@@ -76,8 +81,17 @@ absl::StatusOr<ChainHead> HeadOf(const TextRecord& record) {
 
 }  // namespace
 
+bool IsDamage(const absl::Status& status) {
+  return absl::IsDataLoss(status) || absl::IsNotFound(status) || absl::IsFailedPrecondition(status);
+}
+
 uint64_t KnownChain::last_segment() const {
   return std::max(head.has_value() ? head->segments : 0, segments.empty() ? 0 : segments.back());
+}
+
+uint64_t KnownChain::next_segment(uint64_t index) const {
+  const auto at = std::lower_bound(segments.begin(), segments.end(), index);
+  return at == segments.end() ? std::max(index, last_segment() + 1) : *at;
 }
 
 absl::Status ArchiveDirectory::ReadMark() {
@@ -96,9 +110,14 @@ absl::StatusOr<std::unique_ptr<ArchiveDirectory>> ArchiveDirectory::OpenToRead(c
 }
 
 absl::StatusOr<std::unique_ptr<ArchiveDirectory>> ArchiveDirectory::OpenToWrite(const std::string& path,
-                                                                                const std::string& database_id) {
+                                                                                const std::string& database_id,
+                                                                                bool may_make) {
   store::Volume* const volume = store::LocalVolume();
   auto directory = std::unique_ptr<ArchiveDirectory>(new ArchiveDirectory(volume, volume->Absolute(path)));
+  if (const absl::Status there = directory->CheckThere(); !may_make && !there.ok()) {
+    return absl::Status(there.code(), Cat(Sv(there.message()), "; the database continues a chain in it: mount it, or ",
+                                          "start once without --archive_dir to begin another archive"));
+  }
   ARM_RETURN_IF_ERROR(volume->MakeDirectories(directory->path_));
   absl::StatusOr<std::unique_ptr<store::VolumeLock>> lock =
       volume->Lock(Cat(directory->path_, kLockFile), store::Volume::LockMode::kAlone, /*make=*/true);
@@ -128,22 +147,22 @@ absl::Status ArchiveDirectory::CheckThere() const {
 }
 
 std::string ArchiveDirectory::bases_path() const { return Cat(path_, kBases); }
-std::string ArchiveDirectory::ChainPath(uint64_t chain) const {
-  return Cat(path_, kChains, absl::StrFormat("/%08u", chain));
-}
+std::string ArchiveDirectory::ChainPath(uint64_t chain) const { return Cat(path_, kChains, "/", ChainName(chain)); }
 std::string ArchiveDirectory::SegmentPath(uint64_t chain, uint64_t index) const {
   return Cat(ChainPath(chain), "/", SegmentName(index));
 }
 
 absl::StatusOr<std::vector<KnownChain>> ArchiveDirectory::ReadChains() const {
   absl::StatusOr<std::vector<std::string>> names = volume_->List(Cat(path_, kChains));
-  if (absl::IsNotFound(names.status())) return std::vector<KnownChain>();
+  if (absl::IsNotFound(names.status()) && lock_ == nullptr) return std::vector<KnownChain>();
+  // The writer has made the directory.
+  if (absl::IsNotFound(names.status())) return UnavailableError(Cat("the archive ", path_, " is away"));
   ARM_RETURN_IF_ERROR(names.status());
   std::sort(names->begin(), names->end());
   std::vector<KnownChain> chains;
   for (const std::string& name : *names) {
     const std::optional<uint64_t> number = ParseNumber(name);
-    if (!number.has_value()) continue;
+    if (!number.has_value() || ChainName(*number) != name) continue;
     ARM_ASSIGN_OR_RETURN(chains.emplace_back(), ReadChain(*number));
   }
   return chains;
@@ -153,7 +172,10 @@ absl::StatusOr<KnownChain> ArchiveDirectory::ReadChain(uint64_t number) const {
   KnownChain known;
   known.chain.number = number;
   const std::string path = ChainPath(number);
-  const auto note = [&known](const absl::Status& status) { known.problems.emplace_back(Sv(status.message())); };
+  const auto note = [&known](const absl::Status& status) {
+    known.problems.emplace_back(Sv(status.message()));
+    if (!IsDamage(status)) known.unreadable.Update(status);
+  };
   const auto read = [&](std::string_view file, std::string_view title, auto parse) {
     const std::string file_path = Cat(path, "/", file);
     const absl::StatusOr<TextRecord> record = ReadRecord(volume_, file_path, title);

@@ -56,21 +56,29 @@ struct KnownChain {
   std::optional<ChainHead> head{};
   std::vector<Base> bases{};            // by number of the backup
   std::vector<uint64_t> segments{};     // indexes of those that are there, ascending
-  std::vector<std::string> problems{};  // names of damaged files, with the reason
+  std::vector<std::string> problems{};  // names of files that are damaged or cannot be read, with the reason
+  // The first error of a file that could not be read, and is perhaps whole: the facts above lack what is in it.
+  absl::Status unreadable{};
 
   // Index of the last segment that must be there; 0: none.
   uint64_t last_segment() const;
+  // The first segment that is there from `index` on; the number behind last_segment() if there is none.
+  uint64_t next_segment(uint64_t index) const;
 };
+
+// True if `status` tells that a file of an archive is damaged, missing or of a newer build. Another error tells nothing
+// about the file: the next attempt may read it.
+bool IsDamage(const absl::Status& status);
 
 // Thread-safety: thread-safe, with one writer. Errors of all: Unavailable, ResourceExhausted, each with the path.
 class ArchiveDirectory {
  public:
   // Errors: NotFound if there is no archive; FailedPrecondition if its format is newer; DataLoss.
   static absl::StatusOr<std::unique_ptr<ArchiveDirectory>> OpenToRead(const std::string& path);
-  // Makes a missing directory. Errors: FailedPrecondition if it is of another database, or of something else, or
-  // another process writes to it.
+  // Makes a missing archive if `may_make`, else it is Unavailable. Errors: FailedPrecondition if it is of another
+  // database, or of something else, or another process writes to it.
   static absl::StatusOr<std::unique_ptr<ArchiveDirectory>> OpenToWrite(const std::string& path,
-                                                                       const std::string& database_id);
+                                                                       const std::string& database_id, bool may_make);
 
   const std::string& path() const { return path_; }
   const std::string& database_id() const { return database_id_; }
@@ -81,7 +89,8 @@ class ArchiveDirectory {
   // there.
   absl::Status CheckThere() const;
 
-  // All chains by number. Damaged files are problems of their chain, not errors.
+  // All chains by number. Files that are damaged or cannot be read are problems of their chain, not errors: a restore
+  // needs the others. Errors: also Unavailable if the chains are gone from an archive that this process writes.
   absl::StatusOr<std::vector<KnownChain>> ReadChains() const;
   // Reads and checks a segment. Errors: NotFound; DataLoss; FailedPrecondition for a newer format.
   absl::StatusOr<Segment> ReadSegment(uint64_t chain, uint64_t index) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -85,14 +86,32 @@ class Restorer {
     std::erase_if(survey_.windows, [](const Window& window) { return window.until_ms < window.from_ms; });
   }
 
-  // The newest whole base before the target.
+  // A database that was set back uses sequences again.
+  absl::Status CheckOneChain() const {
+    if (!target_.at_sequence.has_value() || target_.chain.has_value()) return absl::OkStatus();
+    std::set<uint64_t> chains;
+    for (const Window& window : survey_.windows) {
+      if (window.from_sequence <= *target_.at_sequence && *target_.at_sequence <= window.until_sequence) {
+        chains.insert(window.chain);
+      }
+    }
+    if (chains.size() < 2) return absl::OkStatus();
+    std::string names;
+    for (const uint64_t chain : chains) names += Cat(names.empty() ? "" : " and ", chain);
+    return FailedPreconditionError(
+        Cat("cannot restore ", TargetText(), ": chains ", names, " have it; choose one with --chain"));
+  }
+
+  // The newest whole base before the target. Times of a later chain are later ones.
   absl::StatusOr<Plan> MakePlan() {
+    ARM_RETURN_IF_ERROR(CheckOneChain());
     Plan plan;
     std::string passed;
     for (const KnownChain& known : survey_.chains) {
+      if (target_.chain.has_value() && known.chain.number != *target_.chain) continue;
       for (const Base& base : known.bases) {
         if (!IsWanted(base.from_sequence, base.from_ms)) continue;
-        if (plan.chain != nullptr && base.from_ms < plan.base.from_ms) continue;
+        if (plan.chain == &known && base.from_ms < plan.base.from_ms) continue;
         const absl::StatusOr<store::BackupEntry> entry = bases_->Find(base.backup);
         if (!entry.ok() || !entry->damage.empty()) {
           const std::string_view why = entry.ok() ? std::string_view(entry->damage) : Sv(entry.status().message());
@@ -119,7 +138,7 @@ class Restorer {
         return absl::CancelledError("the restore was cancelled");
       }
       absl::StatusOr<std::optional<Segment>> segment = walk.Next();
-      if (absl::IsUnavailable(segment.status())) return segment.status();
+      if (!segment.ok() && !IsDamage(segment.status())) return segment.status();
       if (!segment.ok()) {
         EndWindows(known, walk.last());
         plan->broken = std::string(Sv(segment.status().message()));

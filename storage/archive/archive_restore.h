@@ -19,6 +19,8 @@ struct RestoreTarget {
   // archive up to `at_sequence`, and none behind.
   std::optional<int64_t> at_ms{};
   std::optional<uint64_t> at_sequence{};
+  // The chain to restore from. Needed for a sequence that several chains have.
+  std::optional<uint64_t> chain{};
   // If the archive is broken before the target, or ends before it, restores what is before.
   bool is_up_to_break = false;
 };
@@ -38,8 +40,8 @@ struct RestoreReport {
 // anything is written. An unfinished restore leaves nothing, or a directory that a start refuses and another restore
 // replaces.
 //
-// Errors: FailedPrecondition, naming the broken file and what can be restored, if the target cannot be reached; also if
-// `data_dir` is not empty; DataLoss; ResourceExhausted; Unavailable; Cancelled.
+// Errors: FailedPrecondition, naming the broken file and what can be restored, if the target cannot be reached, or is a
+// sequence of several chains; also if `data_dir` is not empty; DataLoss; ResourceExhausted; Unavailable; Cancelled.
 absl::StatusOr<RestoreReport> RestoreArchive(const ArchiveDirectory& directory, const RestoreTarget& target,
                                              store::Volume* volume, const std::string& data_dir,
                                              const ArchiveObserver& observer);

@@ -1,6 +1,7 @@
 #include "storage/archive/shipper.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,8 @@ constexpr int64_t kRemovalMs = 3'600'000;
 // The verification takes a few percent of a processor.
 constexpr size_t kVerifiedInTurn = 4;
 constexpr int64_t kPassMs = 600'000;
+// Backups of others are not touched.
+constexpr std::string_view kBaseNote = "base of chain ";
 // A clock that is slewed does not step.
 constexpr int64_t kClockStepMs = 1000;
 
@@ -35,6 +38,7 @@ int64_t NowMs() { return absl::ToUnixMillis(absl::Now()); }
 Shipper::Shipper(store::Database* database, ShipperOptions options)
     : database_(database),
       tail_(database->committed_log()),
+      has_archive_(!tail_->owner().empty()),
       options_(std::move(options)),
       keeper_("arm-bases", [this] { return KeepTurn(); }),
       shipper_("arm-archive", [this] { return ShipTurn(); }) {}
@@ -101,7 +105,8 @@ void Shipper::NoteOutcome(const absl::Status& status) {
 
 absl::Status Shipper::TryShip(absl::Time give_up) {
   if (directory_ == nullptr) {
-    ARM_ASSIGN_OR_RETURN(directory_, ArchiveDirectory::OpenToWrite(options_.directory, database_->database_id()));
+    ARM_ASSIGN_OR_RETURN(directory_, ArchiveDirectory::OpenToWrite(options_.directory, database_->database_id(),
+                                                                   /*may_make=*/!has_archive_));
   }
   ARM_RETURN_IF_ERROR(directory_->CheckThere());
   if (!position_.has_value()) {
@@ -142,7 +147,11 @@ int64_t Shipper::TimeOf(const store::LogBatch& batch) {
 
 absl::StatusOr<bool> Shipper::ShipSegment(int64_t now_ms) {
   Position& position = *position_;
-  ARM_ASSIGN_OR_RETURN(const store::LogChunk chunk, tail_->Read(position.log, kSegmentBytes));
+  const absl::StatusOr<store::LogChunk> read = tail_->Read(position.log, kSegmentBytes);
+  // If kept files were dropped meanwhile, the reader may have passed over them.
+  if (tail_->owner() != position.chain.id) return UnavailableError(Cat("the chain has ended: ", tail_->loss()));
+  ARM_RETURN_IF_ERROR(read.status());
+  const store::LogChunk& chunk = *read;
   // Writes that are acknowledged in this millisecond may still be on their way.
   const int64_t until_ms = chunk.is_last ? std::max(position.until_ms, now_ms - 1) : position.until_ms;
   if (chunk.batches.empty()) {
@@ -196,8 +205,13 @@ absl::Status Shipper::Attach() {
   if (owner.empty()) return BeginChain(tail_->loss());
   ARM_ASSIGN_OR_RETURN(const std::vector<KnownChain> chains, directory_->ReadChains());
   for (const KnownChain& known : chains) {
-    if (known.chain.id == owner) return Resume(known);
+    if (known.chain.id != owner) continue;
+    // Without its head, times would go back.
+    ARM_RETURN_IF_ERROR(known.unreadable);
+    return Resume(known);
   }
+  // It may be one of those that cannot be read now.
+  for (const KnownChain& known : chains) ARM_RETURN_IF_ERROR(known.unreadable);
   return BeginChain("the archive does not have the chain that this database continues");
 }
 
@@ -206,7 +220,7 @@ absl::Status Shipper::Resume(const KnownChain& known) {
   if (known.head.has_value()) position.until_ms = known.head->until_ms;
   if (const uint64_t last = known.last_segment(); last > 0) {
     const absl::StatusOr<Segment> segment = directory_->ReadSegment(known.chain.number, last);
-    if (absl::IsUnavailable(segment.status())) return segment.status();
+    if (!segment.ok() && !IsDamage(segment.status())) return segment.status();
     if (!segment.ok()) return BeginChain(Cat("its last segment cannot be used: ", Sv(segment.status().message())));
     const SegmentFacts& facts = segment->facts;
     position.next_index = facts.index + 1;
@@ -216,19 +230,37 @@ absl::Status Shipper::Resume(const KnownChain& known) {
     position.last_ms = facts.last_ms;
     position.until_ms = std::max(position.until_ms, facts.until_ms);
   }
+  if (position.last_sequence > tail_->known_sequence()) {
+    return BeginChain(Cat("the database is behind its archive, which has sequence ", position.last_sequence,
+                          ": the volume was set back, or its disk has lost what was synced"));
+  }
   position_ = std::move(position);
   tail_->Release(position_->log);
   int64_t last_base_ms = 0;
   for (const Base& base : known.bases) last_base_ms = std::max(last_base_ms, base.from_ms);
   {
     const absl::MutexLock lock(&mutex_);
-    stats_.last_base_ms = last_base_ms;
+    // Behind a step of the clock it is in the future, and the next base would wait for it.
+    stats_.last_base_ms = std::min(last_base_ms, NowMs());
     wants_base_ = known.bases.empty();
   }
   Share();
   LOG(INFO) << "archive: continued path=" << options_.directory << " chain=" << known.chain.number
             << " segment=" << position_->next_index << " until=" << TimeText(position_->until_ms);
   return absl::OkStatus();
+}
+
+int64_t Shipper::LatestTime(const std::vector<KnownChain>& chains) const {
+  int64_t latest_ms = 0;
+  for (const KnownChain& known : chains) {
+    if (known.head.has_value()) latest_ms = std::max(latest_ms, known.head->until_ms);
+    for (const Base& base : known.bases) latest_ms = std::max(latest_ms, base.from_ms);
+  }
+  if (chains.empty() || chains.back().last_segment() == 0) return latest_ms;
+  // Its head may be older than its last segment.
+  const absl::StatusOr<Segment> last =
+      directory_->ReadSegment(chains.back().chain.number, chains.back().last_segment());
+  return last.ok() ? std::max(latest_ms, last->facts.last_ms) : latest_ms;
 }
 
 absl::Status Shipper::BeginChain(std::string_view reason) {
@@ -242,7 +274,8 @@ absl::Status Shipper::BeginChain(std::string_view reason) {
               .reason = pending_reason_};
   ARM_ASSIGN_OR_RETURN(chain.start, tail_->Begin(chain.id));
   ARM_RETURN_IF_ERROR(directory_->WriteChain(chain));
-  position_ = Position{.chain = chain, .log = chain.start};
+  const int64_t latest_ms = LatestTime(chains);
+  position_ = Position{.chain = chain, .log = chain.start, .last_ms = latest_ms, .until_ms = latest_ms};
   {
     const absl::MutexLock lock(&mutex_);
     wants_base_ = true;
@@ -303,25 +336,34 @@ absl::Status Shipper::MakeBase() {
                                                         .bytes_per_second_max = options_.base_bytes_per_second_max}));
   // The content of earlier segments was durable before this.
   ARM_ASSIGN_OR_RETURN(const store::BackupEntry entry,
-                       bases->Create(database_, Cat("base of chain ", begun->chain.number),
+                       bases->Create(database_, Cat(kBaseNote, begun->chain.number),
                                      [this](const store::BackupProgress&) { return !keeper_.is_stopping(); }));
   ARM_FAULT_POINT("archive.base_made");
+  // Its copy of the log has writes that the database may still lose, and whose numbers would come again.
+  absl::Status usable = tail_->Sync();
   const std::optional<Position> now = shared();
-  if (!now.has_value() || now->chain.id != begun->chain.id) {
+  if (usable.ok() && (!now.has_value() || now->chain.id != begun->chain.id)) {
+    usable = UnavailableError("its chain has ended meanwhile");
+  }
+  if (!usable.ok()) {
     static_cast<void>(bases->Delete(entry.id));
-    return UnavailableError("its chain has ended meanwhile");
+    return usable;
   }
   const Base base{.backup = entry.id,
                   .first_segment = begun->next_index,
                   .from_ms = std::max({NowMs(), now->last_ms, now->until_ms + 1}),
                   .from_sequence = tail_->last_sequence()};
-  ARM_RETURN_IF_ERROR(directory_->WriteBase(begun->chain.number, base));
+  if (const absl::Status written = directory_->WriteBase(begun->chain.number, base); !written.ok()) {
+    // The record may be there all the same, and must not outlive its backup.
+    if (directory_->RemoveBase(begun->chain.number, entry.id).ok()) static_cast<void>(bases->Delete(entry.id));
+    return written;
+  }
   LOG(INFO) << "archive: base made path=" << options_.directory << " chain=" << begun->chain.number
             << " base=" << base.backup << " bytes=" << entry.size_bytes << " added=" << entry.added_bytes
             << " restorable_from=" << TimeText(base.from_ms);
   const absl::MutexLock lock(&mutex_);
   wants_base_ = false;
-  stats_.last_base_ms = base.from_ms;
+  stats_.last_base_ms = NowMs();
   ++stats_.bases_total;
   return absl::OkStatus();
 }
@@ -331,10 +373,20 @@ absl::Status Shipper::RemoveOld(int64_t now_ms) {
   if (!current.has_value()) return absl::OkStatus();
   ARM_RETURN_IF_ERROR(directory_->CheckThere());
   walk_.reset();
-  ARM_ASSIGN_OR_RETURN(const std::vector<KnownChain> chains, directory_->ReadChains());
+  ARM_ASSIGN_OR_RETURN(std::vector<KnownChain> chains, directory_->ReadChains());
   absl::StatusOr<std::unique_ptr<BackupRepository>> bases =
       BackupRepository::Open(directory_->bases_path(), {.mode = store::BackupRepositoryOptions::Mode::kWrite});
   ARM_RETURN_IF_ERROR(bases.status());
+  for (const KnownChain& known : chains) {
+    if (known.problems.empty()) continue;
+    LOG(WARNING) << "archive: a chain is kept whole, as a file of it cannot be used path=" << options_.directory
+                 << " chain=" << known.chain.number << " problem=" << known.problems.front();
+  }
+  if (std::all_of(chains.begin(), chains.end(), [](const KnownChain& known) { return known.problems.empty(); })) {
+    RemoveOrphans(chains, bases->get());
+  }
+  // Without one of its records it is not known what a chain needs.
+  std::erase_if(chains, [](const KnownChain& known) { return !known.problems.empty(); });
   // The newest whole base that is old enough is the way back to the oldest moment that is kept.
   const int64_t before_ms = now_ms - absl::ToInt64Milliseconds(options_.keep);
   int64_t anchor_ms = 0;
@@ -372,6 +424,20 @@ absl::Status Shipper::RemoveOld(int64_t now_ms) {
   return absl::OkStatus();
 }
 
+void Shipper::RemoveOrphans(const std::vector<KnownChain>& chains, BackupRepository* bases) {
+  std::set<store::BackupId> recorded;
+  for (const KnownChain& known : chains) {
+    for (const Base& base : known.bases) recorded.insert(base.backup);
+  }
+  const absl::StatusOr<std::vector<store::BackupEntry>> entries = bases->List();
+  if (!entries.ok()) return;
+  for (const store::BackupEntry& entry : *entries) {
+    if (recorded.contains(entry.id) || !entry.note.starts_with(kBaseNote)) continue;
+    if (const absl::Status deleted = bases->Delete(entry.id); !deleted.ok()) continue;
+    LOG(INFO) << "archive: backup without a record removed path=" << options_.directory << " base=" << entry.id;
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------------------
 // Verification
 
@@ -403,11 +469,12 @@ absl::Status Shipper::VerifySome(size_t segments) {
   }
   for (size_t i = 0; i < segments && !keeper_.is_stopping(); ++i) {
     const absl::StatusOr<std::optional<Segment>> segment = walk_->Next();
-    if (absl::IsUnavailable(segment.status())) return segment.status();
+    if (!segment.ok() && !IsDamage(segment.status())) return segment.status();
     const uint64_t index = walk_->next_index();
     if (!segment.ok()) {
       NoteBreak(*walked_, index, Sv(segment.status().message()));
-      walk_.emplace(directory_.get(), &*walked_, index + 1);
+      // Segments that are missing together are one break.
+      walk_.emplace(directory_.get(), &*walked_, std::max(index + 1, walked_->next_segment(index)));
     } else if (!segment->has_value()) {
       walk_.reset();
       const absl::MutexLock lock(&mutex_);

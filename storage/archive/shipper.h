@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -89,6 +90,8 @@ class Shipper {
   absl::Status TryShip(absl::Time give_up);
   absl::Status Attach();
   absl::Status BeginChain(std::string_view reason);
+  // The latest time that a chain has promised; 0: none.
+  int64_t LatestTime(const std::vector<KnownChain>& chains) const;
   absl::Status Resume(const KnownChain& known);
   // Ships a segment of what was acknowledged before `now_ms`, and more. True if that was all.
   absl::StatusOr<bool> ShipSegment(int64_t now_ms);
@@ -96,6 +99,8 @@ class Shipper {
   int64_t TimeOf(const store::LogBatch& batch);
   // Makes the state of the thread that ships visible to the other one.
   void Share();
+  // Removes backups that a kill has left without a record. `chains` are all, without problems.
+  void RemoveOrphans(const std::vector<KnownChain>& chains, store::BackupRepository* bases);
   void NoteOutcome(const absl::Status& status);
   void NoteBreak(const KnownChain& known, uint64_t index, std::string_view what);
   bool IsBaseDue(int64_t now_ms) const;
@@ -103,6 +108,7 @@ class Shipper {
 
   store::Database* const database_;
   store::CommittedLog* const tail_;
+  const bool has_archive_;  // when it began: one that is not there is not mounted
   const ShipperOptions options_;
   bool is_stopped_ = false;
   std::unique_ptr<ArchiveDirectory> directory_;  // made by the thread that ships

@@ -3,7 +3,6 @@
 #include <xxhash.h>
 
 #include <charconv>
-#include <limits>
 
 #include "absl/strings/escaping.h"
 #include "storage/base/status_macros.h"
@@ -13,6 +12,8 @@ namespace armature::archive {
 namespace {
 
 constexpr std::string_view kChecksumStart = "\nchecksum: ";
+// The end of the year 9999.
+constexpr uint64_t kTimeMax = 253'402'300'799'999;
 constexpr size_t kHashDigits = 2 * sizeof(XXH128_canonical_t);
 
 }  // namespace
@@ -97,7 +98,7 @@ absl::StatusOr<uint64_t> TextRecord::Number(std::string_view name) const {
 
 absl::StatusOr<int64_t> TextRecord::Time(std::string_view name) const {
   ARM_ASSIGN_OR_RETURN(const uint64_t number, Number(name));
-  if (number > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+  if (number > kTimeMax) {
     return DataLossError(Cat("has no time in the line \"", name, "\""));
   }
   return static_cast<int64_t>(number);

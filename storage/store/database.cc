@@ -55,8 +55,9 @@ absl::StatusOr<std::unique_ptr<SequenceTickets>> OpenSequences(RocksDb* rocks, D
 absl::StatusOr<std::unique_ptr<LogKeeper>> OpenLogKeeper(const DataDirectory& directory,
                                                          const DatabaseOptions& options) {
   if (!options.archived_log.is_on) return nullptr;
-  ARM_ASSIGN_OR_RETURN(std::unique_ptr<LogKeeper> keeper,
-                       LogKeeper::Open(options.volume, directory.path(), options.archived_log.wait_bytes_max));
+  ARM_ASSIGN_OR_RETURN(
+      std::unique_ptr<LogKeeper> keeper,
+      LogKeeper::Open(options.volume, directory.path(), options.archived_log.wait_bytes_max, options.disk_reserve));
   if (directory.needs_epoch()) {
     keeper->Lose(directory.is_new() ? "the database is new"
                                     : "the data directory was restored or copied, or lost writes");

@@ -28,6 +28,7 @@ constexpr uint64_t kSpareRoomFactor = 2;
 // default family, which is otherwise empty, gets a mark in its memtable: the deletion of a key that never existed. The
 // mark is not written to the log.
 void RocksDb::KeepResumable() {
+  if (keeper_ != nullptr) keeper_->GiveWay();
   if (const DiskReport disk = space_.report();
       !disk.is_read_only() && disk.usage.free_bytes > disk.reserve_bytes + kSpareRoomFactor * SpareFile::kBytes) {
     spare_.Keep();

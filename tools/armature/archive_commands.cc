@@ -29,6 +29,7 @@ struct ArchiveOptions {
   std::string data_dir{};
   std::string at{};
   std::optional<uint64_t> at_sequence{};
+  std::optional<uint64_t> chain{};
   bool is_up_to_break = false;
 };
 
@@ -131,7 +132,8 @@ absl::Status VerifyWholeArchive(const Session& session, const ArchiveOptions& op
 }
 
 absl::StatusOr<archive::RestoreTarget> TargetOf(const ArchiveDirectory& directory, const ArchiveOptions& options) {
-  archive::RestoreTarget target{.at_sequence = options.at_sequence, .is_up_to_break = options.is_up_to_break};
+  archive::RestoreTarget target{
+      .at_sequence = options.at_sequence, .chain = options.chain, .is_up_to_break = options.is_up_to_break};
   if (options.at.empty() == !options.at_sequence.has_value()) {
     return UsageError("give --at or --at-sequence, one of them");
   }
@@ -139,8 +141,10 @@ absl::StatusOr<archive::RestoreTarget> TargetOf(const ArchiveDirectory& director
   if (options.at == kLatest) {
     ARM_ASSIGN_OR_RETURN(const archive::Survey survey, OrArchiveError(SurveyArchive(directory)));
     int64_t until_ms = 0;
-    for (const archive::Window& window : survey.windows) until_ms = std::max(until_ms, window.until_ms);
-    if (survey.windows.empty()) return UsageError("the archive can restore nothing: it has no whole base");
+    for (const archive::Window& window : survey.windows) {
+      if (!options.chain.has_value() || window.chain == *options.chain) until_ms = std::max(until_ms, window.until_ms);
+    }
+    if (until_ms == 0) return UsageError("the archive can restore nothing: it has no whole base");
     target.at_ms = until_ms;
     return target;
   }
@@ -207,6 +211,7 @@ void AddArchiveCommands(CLI::App& app, Action* action) {
   command->add_option("--at", options.at, "The moment, such as 2026-01-31T12:00:00.250Z, or latest")->type_name("TIME");
   command->add_option("--at-sequence", options.at_sequence, "Instead: the sequence of the last write, of archive list")
       ->type_name("N");
+  command->add_option("--chain", options.chain, "The chain to restore from, of archive list")->type_name("N");
   command->add_option("--data-dir", options.data_dir, "An empty or missing directory")->type_name("DIR")->required();
   command->add_flag("--up-to-break", options.is_up_to_break,
                     "If the archive is broken or ends before the moment, restore what is before");

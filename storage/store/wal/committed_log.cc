@@ -1,5 +1,6 @@
 #include "storage/store/wal/committed_log.h"
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -17,6 +18,7 @@ namespace armature::store {
 std::string CommittedLog::owner() const { return keeper_->owner(); }
 std::string CommittedLog::loss() const { return keeper_->loss(); }
 uint64_t CommittedLog::last_sequence() const { return rocks_->last_sequence(); }
+uint64_t CommittedLog::known_sequence() const { return std::max(rocks_->opened_sequence(), read_sequence_); }
 uint64_t CommittedLog::waiting_bytes() const { return keeper_->kept_bytes(); }
 void CommittedLog::Release(LogPosition position) { keeper_->Release(position.file); }
 
@@ -44,8 +46,14 @@ absl::Status CommittedLog::Settle() {
   return absl::OkStatus();
 }
 
+absl::Status CommittedLog::Sync() { return rocks_->SyncLog(); }
+
 absl::StatusOr<LogChunk> CommittedLog::Read(LogPosition from, size_t bytes_max) {
   const LogPosition durable = rocks_->synced_log();
+  if (durable.file != 0 && durable < from) {
+    return DataLossError(Cat("the log is behind its reader: it ends in file ", durable.file, " at offset ",
+                             durable.offset, ", and was read in file ", from.file, " up to ", from.offset));
+  }
   LogChunk chunk{.end = from, .is_last = true};
   size_t bytes = 0;
   const auto take = [&](LogBatch batch) {
@@ -71,6 +79,7 @@ absl::StatusOr<LogChunk> CommittedLog::Read(LogPosition from, size_t bytes_max) 
     chunk.end = {next, 0};
   }
   ARM_RETURN_IF_ERROR(NameFamilies(&chunk));
+  if (!chunk.batches.empty()) read_sequence_ = chunk.batches.back().sequence + chunk.batches.back().writes - 1;
   return chunk;
 }
 

@@ -49,14 +49,20 @@ class CommittedLog {
 
   // Makes durable what was acknowledged before the call. Errors: those of a log that cannot be synced.
   absl::Status Settle();
-  // Reads what is durable from `from` on, up to about `bytes_max`, at least one batch. Errors: DataLoss, naming the
-  // file, if the log is damaged or a file of it is missing; Unavailable.
+  // Makes all durable that is written. On any thread. Errors: as Settle.
+  absl::Status Sync();
+  // Reads what is durable from `from` on, up to about `bytes_max`, at least one batch. If the owner is another one when
+  // it returns, batches may be missing. Errors: DataLoss, naming the
+  // file, if the log is damaged, a file of it is missing, or it has not reached `from`; Unavailable.
   absl::StatusOr<LogChunk> Read(LogPosition from, size_t bytes_max);
   // The reader has what is before `position`.
   void Release(LogPosition position);
 
   // Sequence of the last write of the database.
   uint64_t last_sequence() const;
+  // The greatest sequence that an archive of this log can have: that of the opening, or of what was read since. Called
+  // by the reader.
+  uint64_t known_sequence() const;
   // Size of the log files that only the reader needs.
   uint64_t waiting_bytes() const;
 
@@ -73,7 +79,8 @@ class CommittedLog {
   LogKeeper* const keeper_;
   const std::string db_path_;
   const bool syncs_commits_;
-  LogPosition settled_;  // used by the reader: the end of the log when it was synced last for it
+  uint64_t read_sequence_ = 0;  // used by the reader: of the last write that it got
+  LogPosition settled_;         // used by the reader: the end of the log when it was synced last for it
 };
 
 }  // namespace armature::store

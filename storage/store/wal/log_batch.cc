@@ -1,5 +1,7 @@
 #include "storage/store/wal/log_batch.h"
 
+#include <algorithm>
+
 #include "rocksdb/write_batch.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -30,7 +32,8 @@ class BatchFacts final : public rocksdb::WriteBatch::Handler {
   void LogData(const rocksdb::Slice& blob) override {
     const std::string_view bytes = ToView(blob);
     if (bytes.size() != kTimeMarkBytes || !bytes.starts_with(kTimeMagic)) return;
-    batch_->time_ms = static_cast<int64_t>(*ParseU64(bytes.substr(kTimeMagic.size())));
+    // Batches that RocksDB has joined have one each.
+    batch_->time_ms = std::max(batch_->time_ms, static_cast<int64_t>(*ParseU64(bytes.substr(kTimeMagic.size()))));
   }
 
  private:

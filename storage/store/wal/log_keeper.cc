@@ -20,6 +20,10 @@ constexpr std::string_view kFamiliesFile = "/families";
 constexpr std::string_view kStateMagic = "armature archiving\n";
 constexpr std::string_view kPlaceField = "place: ";
 constexpr std::string_view kOwnerField = "owner: ";
+constexpr std::string_view kDiskShort =
+    "the disk of the database is nearly full, and the log that waited has made room";
+// Space that must be left without a reserve.
+constexpr uint64_t kMarginBytesMin = uint64_t{4} << 20;
 
 // The rest of the line that begins with `name`; nullopt if there is none.
 std::optional<std::string_view> FieldOf(std::string_view text, std::string_view name) {
@@ -47,12 +51,16 @@ FamilyNamesById ParseFamilies(std::string_view text) {
 
 }  // namespace
 
-LogKeeper::LogKeeper(Volume* volume, const std::string& data_dir, uint64_t bytes_max)
-    : volume_(volume), data_dir_(data_dir), path_(Cat(data_dir, kDataArchiving)), bytes_max_(bytes_max) {}
+LogKeeper::LogKeeper(Volume* volume, const std::string& data_dir, uint64_t bytes_max, DiskReserve reserve)
+    : volume_(volume),
+      data_dir_(data_dir),
+      path_(Cat(data_dir, kDataArchiving)),
+      bytes_max_(bytes_max),
+      reserve_(reserve) {}
 
 absl::StatusOr<std::unique_ptr<LogKeeper>> LogKeeper::Open(Volume* volume, const std::string& data_dir,
-                                                           uint64_t bytes_max) {
-  auto keeper = std::unique_ptr<LogKeeper>(new LogKeeper(volume, data_dir, bytes_max));
+                                                           uint64_t bytes_max, DiskReserve reserve) {
+  auto keeper = std::unique_ptr<LogKeeper>(new LogKeeper(volume, data_dir, bytes_max, reserve));
   const absl::MutexLock lock(&keeper->mutex_);
   ARM_RETURN_IF_ERROR(volume->MakeDirectories(keeper->path_));
   ARM_RETURN_IF_ERROR(keeper->ReadState());
@@ -88,6 +96,10 @@ absl::Status LogKeeper::ReadState() {
     return absl::OkStatus();
   }
   owner_ = std::string(FieldOf(text, kOwnerField).value_or(""));
+  if (owner_.empty()) {
+    LoseLocked("the chain was lost before the last start ended");
+    return absl::OkStatus();
+  }
   ARM_ASSIGN_OR_RETURN(const std::vector<std::string> names, volume_->List(path_));
   for (const std::string& entry : names) {
     LogName name;
@@ -102,15 +114,15 @@ absl::Status LogKeeper::ReadState() {
   return absl::OkStatus();
 }
 
-absl::Status LogKeeper::WriteState() {
+absl::Status LogKeeper::WriteState(std::string_view owner) {
   return volume_->WriteDurably(Cat(path_, kStateFile),
-                               Cat(kStateMagic, kPlaceField, Place(), "\n", kOwnerField, owner_, "\n"));
+                               Cat(kStateMagic, kPlaceField, Place(), "\n", kOwnerField, owner, "\n"));
 }
 
 void LogKeeper::NotePlace() {
   const absl::MutexLock lock(&mutex_);
   if (owner_.empty()) return;
-  if (const absl::Status written = WriteState(); !written.ok()) LoseLocked(Sv(written.message()));
+  if (const absl::Status written = WriteState(owner_); !written.ok()) LoseLocked(Sv(written.message()));
 }
 
 std::string LogKeeper::owner() const {
@@ -127,13 +139,14 @@ absl::Status LogKeeper::Begin(std::string_view owner, const std::function<absl::
   {
     const absl::MutexLock lock(&mutex_);
     LoseLocked("a new chain begins");
+    if (has_old_state_) return UnavailableError(Cat("the end of the last chain cannot be noted in ", path_));
     owner_ = std::string(owner);
     released_ = 0;
   }
   absl::Status begun = mark();
   const absl::MutexLock lock(&mutex_);
   if (owner_ != owner) return UnavailableError(loss_);
-  if (begun.ok()) begun = WriteState();
+  if (begun.ok()) begun = WriteState(owner_);
   if (!begun.ok()) LoseLocked(Sv(begun.message()));
   return begun;
 }
@@ -146,15 +159,25 @@ void LogKeeper::Lose(std::string_view why) {
 void LogKeeper::LoseLocked(std::string_view why) {
   owner_.clear();
   loss_ = std::string(why);
-  absl::Status removed = volume_->Remove(Cat(path_, kStateFile)).status();
-  if (removed.ok()) removed = volume_->RemoveTree(path_);
-  if (removed.ok()) removed = volume_->MakeDirectories(path_);
-  // The place of the next start is another one, which ends the promise, too.
-  if (!removed.ok()) LOG(WARNING) << "store: cannot remove the logs that wait for the archive status=" << removed;
+  RemoveKept();
   sizes_.clear();
   kept_bytes_ = 0;
   dropped_.clear();
   families_bytes_ = 0;
+}
+
+void LogKeeper::RemoveKept() {
+  absl::Status removed = volume_->Remove(Cat(path_, kStateFile)).status();
+  if (removed.ok()) removed = volume_->SyncDirectory(path_);
+  // One without an owner says the same.
+  if (!removed.ok() && WriteState("").ok()) removed = absl::OkStatus();
+  has_old_state_ = !removed.ok();
+  // While the state tells of an owner, the next start must find the files.
+  if (removed.ok()) removed = volume_->RemoveTree(path_);
+  if (removed.ok()) removed = volume_->MakeDirectories(path_);
+  if (!removed.ok()) {
+    LOG_EVERY_N(ERROR, 60) << "store: cannot remove the logs that waited for the archive status=" << removed;
+  }
 }
 
 void LogKeeper::Release(uint64_t number) {
@@ -170,8 +193,26 @@ void LogKeeper::Release(uint64_t number) {
   }
 }
 
+bool LogKeeper::IsDiskShort() const {
+  const absl::StatusOr<DiskUsage> usage = volume_->Measure(path_);
+  if (!usage.ok()) return false;
+  // As of DiskSpace, and a half more: what is about to be kept is measured now, and clients write on.
+  const uint64_t reserve = std::min(reserve_.bytes, usage->total_bytes / 100 * reserve_.percent);
+  return usage->free_bytes < reserve + std::max(reserve / 2, kMarginBytesMin);
+}
+
+void LogKeeper::GiveWay() {
+  const absl::MutexLock lock(&mutex_);
+  if (has_old_state_) RemoveKept();
+  if (owner_.empty() || sizes_.empty() || !IsDiskShort()) return;
+  LOG(ERROR) << "store: the log that waits for the archive is dropped, and its chain ends bytes=" << kept_bytes_
+             << " reason=" << kDiskShort;
+  LoseLocked(kDiskShort);
+}
+
 void LogKeeper::OnDelete(const std::string& path, uint64_t number) {
   const absl::MutexLock lock(&mutex_);
+  if (has_old_state_) RemoveKept();
   if (owner_.empty() || number < released_ || sizes_.contains(number)) return;
   if (const absl::Status kept = Keep(path, number); !kept.ok()) {
     LOG(ERROR) << "store: a log cannot be kept for the archive, whose chain ends log=" << number << " status=" << kept;
@@ -188,7 +229,12 @@ absl::Status LogKeeper::Keep(const std::string& path, uint64_t number) {
     return absl::ResourceExhaustedError(
         Cat("more than ", bytes_max_, " bytes of the log waited for the archive (--archive_wait_mb)"));
   }
+  if (IsDiskShort()) return absl::ResourceExhaustedError(std::string(kDiskShort));
   ARM_RETURN_IF_ERROR(volume_->Link(path, PathOf(number), LinkKind::kHard));
+  // The volume makes a copy where it cannot link. It would not be durable, and half a one after a kill.
+  const absl::StatusOr<std::string> own = volume_->IdentityOf(path);
+  const absl::StatusOr<std::string> kept = volume_->IdentityOf(PathOf(number));
+  if (!own.ok() || !kept.ok() || *own != *kept) return UnavailableError(Cat(path, " cannot be linked in ", path_));
   ARM_RETURN_IF_ERROR(volume_->SyncDirectory(path_));
   ARM_FAULT_POINT("archive.log_kept");
   sizes_[number] = *size;

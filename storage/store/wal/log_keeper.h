@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/store/files/volume.h"
+#include "storage/store/options.h"
 #include "storage/store/wal/log_batch.h"
 
 namespace armature::store {
@@ -30,8 +31,8 @@ inline constexpr std::string_view kDataArchiving = "/archiving";
 
 // Keeps each log file that RocksDB deletes under a second name, until the reader has passed it. An owner, a text of the
 // reader, stands for the promise that no file is missing from where the reader began: it survives restarts, and is lost
-// when a file cannot be kept, when the kept ones take more than `bytes_max`, or when the database was opened without a
-// keeper. Nothing is kept without an owner.
+// when a file cannot be kept, when the kept ones take more than `bytes_max` or space that clients are about to need, or
+// when the database was opened without a keeper. Nothing is kept without an owner.
 //
 // A place that differs from the one of the last start means that another program has started the database since; see
 // DataDirectory::MarkPlace. So also a start by a build that knows no keeper ends the promise.
@@ -42,7 +43,7 @@ class LogKeeper {
   // Takes over what the last start of the data directory has left. Called before the database is opened. Errors:
   // Unavailable.
   static absl::StatusOr<std::unique_ptr<LogKeeper>> Open(Volume* volume, const std::string& data_dir,
-                                                         uint64_t bytes_max);
+                                                         uint64_t bytes_max, DiskReserve reserve);
   // For an opening without a keeper: ends the promise. OK if there was none. Errors: Unavailable.
   static absl::Status Forget(Volume* volume, const std::string& data_dir);
   LogKeeper(const LogKeeper&) = delete;
@@ -63,6 +64,9 @@ class LogKeeper {
   // The reader needs no files before `number`.
   void Release(uint64_t number);
 
+  // To be called periodically: ends the promise if files are kept on a disk that is nearly full.
+  void GiveWay();
+
   // Called before a log file is deleted.
   void OnDelete(const std::string& path, uint64_t number);
   // Called before families are dropped: the log may still name them.
@@ -75,21 +79,27 @@ class LogKeeper {
   uint64_t kept_bytes() const;
 
  private:
-  LogKeeper(Volume* volume, const std::string& data_dir, uint64_t bytes_max);
+  LogKeeper(Volume* volume, const std::string& data_dir, uint64_t bytes_max, DiskReserve reserve);
   absl::Status ReadState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status WriteState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status WriteState(std::string_view owner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Keep(const std::string& path, uint64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status AddFamilies(const FamilyNamesById& families) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LoseLocked(std::string_view why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes the end of the promise durable, and removes the files. Called again until the state is gone.
+  void RemoveKept() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::string Place() const;
+  // True if what is kept must go before DiskSpace refuses the writes of clients.
+  bool IsDiskShort() const;
 
   Volume* const volume_;
   const std::string data_dir_;
   const std::string path_;
   const uint64_t bytes_max_;
+  const DiskReserve reserve_;
   mutable absl::Mutex mutex_;
   std::string owner_ ABSL_GUARDED_BY(mutex_);
   std::string loss_ ABSL_GUARDED_BY(mutex_);
+  bool has_old_state_ ABSL_GUARDED_BY(mutex_) = false;          // the state tells of an owner that is lost
   std::map<uint64_t, uint64_t> sizes_ ABSL_GUARDED_BY(mutex_);  // of the kept files, by number
   uint64_t kept_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t released_ ABSL_GUARDED_BY(mutex_) = 0;

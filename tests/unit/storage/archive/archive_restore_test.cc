@@ -1,5 +1,7 @@
 #include "storage/archive/archive_restore.h"
 
+#include <limits>
+
 #include "storage/store/data_directory.h"
 #include "tests/unit/storage/archive/archive_test_util.h"
 
@@ -117,6 +119,60 @@ TEST_F(ArchiveRestoreTest, MomentsOutsideAreRefusedWithTheWindow) {
   }
 }
 
+// Two chains of one database, the second of which goes on from an earlier write of the first.
+class TwoChainsTest : public ArchiveRestoreTest {
+ protected:
+  void SetUp() override {
+    ArchiveRestoreTest::SetUp();
+    Begin();
+    const int64_t at = Put({{"a", "1"}});
+    for (int i = 0; i < 40; ++i) Put({{Cat("first", i), "x"}});
+    Ship();
+    first_rows_ = rows_;
+    Close();
+    ASSERT_TRUE(RestoreAt(at).ok());
+    std::filesystem::remove_all(data_dir_);
+    std::filesystem::rename(restored_, data_dir_);
+    Open();
+    Begin();
+    rows_ = store::RowsOf(*database_);
+    for (int i = 0; i < 60; ++i) Put({{Cat("second", i), "x"}});
+    Ship();
+  }
+
+  RowMap first_rows_;
+};
+
+TEST_F(TwoChainsTest, ASequenceOfBothNeedsTheChain) {
+  const std::vector<Window> windows = Surveyed().windows;
+  ASSERT_THAT(windows, SizeIs(2));
+  const uint64_t sequence = windows[0].until_sequence;
+  ASSERT_LT(windows[1].from_sequence, sequence);
+  ASSERT_GT(windows[1].until_sequence, sequence);
+  const absl::StatusOr<RestoreReport> refused = Restore({.at_sequence = sequence});
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused.status())) << refused.status();
+  EXPECT_THAT(TextOf(refused.status()), HasSubstr("chains 1 and 2"));
+  absl::StatusOr<RestoreReport> report = Restore({.at_sequence = sequence, .chain = 1});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(RestoredRows(), first_rows_);
+  report = Restore({.at_sequence = sequence, .chain = 2});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->chain, 2u);
+  EXPECT_TRUE(RestoredRows().contains("second0"));
+  report = Restore({.at_sequence = windows[1].until_sequence});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(RestoredRows(), rows_);
+}
+
+// As in archives of builds whose chains began with the clock.
+TEST_F(TwoChainsTest, ALaterChainIsTakenForWhatItHas) {
+  const Survey survey = Surveyed();
+  Base base = survey.chains[0].bases[0];
+  base.from_ms = survey.chains[1].bases[0].from_ms + 1;
+  ASSERT_TRUE(OpenArchive()->WriteBase(1, base).ok());
+  ExpectRestored(models_.back().first, rows_);
+}
+
 // Damages of the second of four segments.
 class BrokenArchiveTest : public ArchiveTest {
  protected:
@@ -191,6 +247,53 @@ TEST_F(BrokenArchiveTest, TheLastSegmentIsMissedToo) {
   ASSERT_THAT(Surveyed().breaks, SizeIs(1));
   const absl::StatusOr<RestoreReport> refused = RestoreAt(models_.back().first);
   EXPECT_THAT(TextOf(refused.status()), HasSubstr(SegmentPath(last)));
+}
+
+TEST_F(BrokenArchiveTest, SegmentsThatAreMissingTogetherAreOneBreak) {
+  std::unique_ptr<ArchiveDirectory> archive = OpenArchive();
+  const ChainHead head = *Surveyed().chains[0].head;
+  ASSERT_TRUE(archive->WriteHead(1, {head.segments + 20'000, head.sequence, head.until_ms}).ok());
+  const Survey survey = Verified();
+  ASSERT_THAT(survey.breaks, SizeIs(1));
+  EXPECT_THAT(survey.breaks[0], HasSubstr(Cat(SegmentPath(head.segments + 1), " to ",
+                                              SegmentPath(head.segments + 20'000), " are missing")));
+  EXPECT_THAT(Surveyed().breaks, testing::Contains(survey.breaks[0]));
+  ASSERT_TRUE(shipper_->VerifySome(100).ok());
+  EXPECT_EQ(shipper_->stats().breaks, 1u);
+  EXPECT_GT(shipper_->stats().last_verified_ms, 0);
+}
+
+TEST_F(BrokenArchiveTest, ABaseWhoseSegmentsAreMissingTooHasNoWindow) {
+  const uint64_t last = SurveyedLast();
+  MakeBase();
+  for (const std::string_view value : {"5", "6"}) {
+    Put({{"a", std::string(value)}});
+    Ship();
+  }
+  std::filesystem::remove(SegmentPath(last));
+  std::filesystem::remove(SegmentPath(last + 1));
+  const Survey survey = Verified();
+  EXPECT_THAT(survey.breaks, SizeIs(1));
+  ASSERT_THAT(survey.windows, SizeIs(1));
+  EXPECT_EQ(survey.windows[0].base.backup, 1u);
+}
+
+TEST_F(BrokenArchiveTest, NumbersThatCannotBeAreDamage) {
+  const ChainHead head = *Surveyed().chains[0].head;
+  for (const ChainHead& wrong : {ChainHead{1'000'000'000'000, head.sequence, head.until_ms},
+                                 ChainHead{head.segments, head.sequence, std::numeric_limits<int64_t>::max()}}) {
+    ASSERT_TRUE(OpenArchive()->WriteHead(1, wrong).ok());
+    const Survey survey = Surveyed();
+    ASSERT_THAT(survey.breaks, SizeIs(1));
+    EXPECT_THAT(survey.breaks[0], HasSubstr("/head"));
+    EXPECT_FALSE(survey.chains[0].head.has_value());
+  }
+}
+
+TEST_F(BrokenArchiveTest, ADirectoryWithAnotherNameIsNoChain) {
+  std::filesystem::copy(archive_path() + "/chains/00000001", archive_path() + "/chains/1");
+  EXPECT_EQ(chains(), 1u);
+  EXPECT_THAT(Surveyed().breaks, IsEmpty());
 }
 
 TEST_F(BrokenArchiveTest, ABaseBehindTheBreakRestoresWhatFollows) {

@@ -36,7 +36,9 @@ class ArchiveTest : public testing::Test {
   }
 
   store::DatabaseOptions Options() const {
-    store::DatabaseOptions options = store::TestOptions(dir_.path("data"));
+    store::DatabaseOptions options = store::TestOptions(data_dir_);
+    options.volume = volume_;
+    options.disk_reserve = disk_reserve_;
     options.durability = durability_;
     options.archived_log.is_on = is_archived_;
     options.archived_log.wait_bytes_max = wait_bytes_max_;
@@ -137,10 +139,28 @@ class ArchiveTest : public testing::Test {
     EXPECT_EQ(RestoredRows(), rows) << TimeText(at_ms);
   }
 
+  // The log files that wait for the archive.
+  std::vector<std::string> Waiting() const {
+    std::vector<std::string> files = volume_->List(data_dir_ + "/archiving").value_or(std::vector<std::string>());
+    std::erase_if(files, [](const std::string& file) { return !file.ends_with(".log"); });
+    return files;
+  }
+  size_t chains() const { return Surveyed().chains.size(); }
+  std::string last_reason() const { return Surveyed().chains.back().chain.reason; }
+
+  size_t backups() const {
+    absl::StatusOr<std::unique_ptr<store::BackupRepository>> bases =
+        store::BackupRepository::Open(archive_path() + "/bases", {});
+    return bases.ok() ? (*bases)->List()->size() : 0;
+  }
+
   std::string archive_path() const { return dir_.path("archive"); }
   std::string SegmentPath(uint64_t index, uint64_t chain = 1) const { return OpenArchive()->SegmentPath(chain, index); }
 
   const test::TempDir dir_{store::FastDirectory()};
+  store::Volume* volume_ = store::LocalVolume();  // of the database
+  std::string data_dir_ = dir_.path("data");
+  store::DiskReserve disk_reserve_;
   bool is_archived_ = true;
   store::Durability durability_ = store::Durability::kOs;
   uint64_t wait_bytes_max_ = uint64_t{1} << 30;

@@ -12,18 +12,9 @@ using testing::SizeIs;
 
 class ShipperTest : public ArchiveTest {
  protected:
-  size_t chains() const { return Surveyed().chains.size(); }
-  std::string last_reason() const { return Surveyed().chains.back().chain.reason; }
   // Makes the archive one that cannot be written, and back.
   void TakeAway() { std::filesystem::rename(archive_path(), dir_.path("away")); }
   void GiveBack() { std::filesystem::rename(dir_.path("away"), archive_path()); }
-  std::vector<std::string> Waiting() const {
-    std::vector<std::string> files;
-    for (const std::string& file : store::FilesIn(dir_.path("data/archiving"))) {
-      if (file.ends_with(".log")) files.push_back(file);
-    }
-    return files;
-  }
 };
 
 TEST_F(ShipperTest, NothingIsKeptWithoutAnArchive) {
@@ -117,6 +108,8 @@ TEST_F(ShipperTest, AStartThatKnowsNoArchiveEndsTheChain) {
 TEST_F(ShipperTest, AnotherArchiveBeginsAChain) {
   Begin();
   TakeAway();
+  std::filesystem::create_directories(archive_path());
+  std::filesystem::copy(dir_.path("away/armature.archive"), archive_path());
   NewShipper();
   Ship();
   ASSERT_EQ(chains(), 1u);
@@ -243,6 +236,78 @@ TEST_F(ShipperTest, WhatIsOldGoesWithItsSegments) {
   EXPECT_THAT(Verified().breaks, IsEmpty());
 }
 
+// A file that cannot be read now: no user, not even root, follows a link to itself.
+class UnreadableFileTest : public ShipperTest {
+ protected:
+  void MakeUnreadable(const std::string& path) {
+    path_ = path;
+    std::filesystem::rename(path_, dir_.path("whole"));
+    std::filesystem::create_symlink(path_, path_);
+  }
+  void MakeReadable() { std::filesystem::rename(dir_.path("whole"), path_); }
+  std::string ChainFile(std::string_view name) const { return Cat(archive_path(), "/chains/00000001/", name); }
+
+  std::string path_;
+};
+
+TEST_F(UnreadableFileTest, ARecordOfABaseThatCannotBeReadKeepsItsChain) {
+  Begin();
+  const int64_t first = Put({{"a", "1"}});
+  const RowMap rows = rows_;
+  Ship();
+  Put({{"a", "2"}});
+  Ship();
+  MakeBase();
+  const size_t segments = Surveyed().chains[0].segments.size();
+  MakeUnreadable(ChainFile("base.1"));
+  EXPECT_THAT(Surveyed().breaks, testing::Contains(HasSubstr(ChainFile("base.1"))));
+  ASSERT_TRUE(shipper_->RemoveOld(models_.back().first + 10 * absl::ToInt64Milliseconds(ShipperOptions().keep)).ok());
+  EXPECT_EQ(Surveyed().chains[0].segments.size(), segments);
+  MakeReadable();
+  ExpectRestored(first, rows);
+}
+
+TEST_F(UnreadableFileTest, AChainIsContinuedOnceItCanBeRead) {
+  Begin();
+  for (const std::string_view name : {"chain", "head", "000000000001.segment"}) {
+    Put({{"a", std::string(name)}});
+    Ship();
+    const std::string last = SegmentPath(Surveyed().chains[0].last_segment());
+    MakeUnreadable(name.ends_with("segment") ? last : ChainFile(name));
+    Kill();
+    EXPECT_TRUE(absl::IsUnavailable(shipper_->Ship())) << name;
+    MakeReadable();
+    Ship();
+    EXPECT_EQ(chains(), 1u) << name;
+  }
+  for (size_t i = 1; i < models_.size(); ++i) ExpectRestored(models_[i].first, models_[i].second);
+}
+
+TEST_F(UnreadableFileTest, ABackupWithoutARecordGoes) {
+  Begin();
+  // Its name is taken.
+  std::filesystem::create_directory(ChainFile("base.2.new"));
+  EXPECT_FALSE(shipper_->MakeBase().ok());
+  EXPECT_EQ(backups(), 1u);
+  std::filesystem::remove(ChainFile("base.2.new"));
+  MakeBase();
+  ASSERT_EQ(backups(), 2u);
+  // As a kill between the two leaves it.
+  const std::string record = Cat("base.", Surveyed().chains[0].bases.back().backup);
+  std::filesystem::remove(ChainFile(record));
+  // It is not known whether that is the record.
+  MakeUnreadable(ChainFile("base.1"));
+  const int64_t now_ms = absl::ToUnixMillis(absl::Now());
+  ASSERT_TRUE(shipper_->RemoveOld(now_ms).ok());
+  EXPECT_EQ(backups(), 2u);
+  MakeReadable();
+  ASSERT_TRUE(shipper_->RemoveOld(now_ms).ok());
+  EXPECT_EQ(backups(), 1u);
+  const int64_t at = Put({{"a", "1"}});
+  Ship();
+  ExpectRestored(at, rows_);
+}
+
 TEST_F(ShipperTest, ABaseThatIsReadStaysWithItsSegments) {
   Begin();
   const int64_t first = Put({{"a", "1"}});
@@ -322,6 +387,119 @@ TEST_F(ShipperTest, ADamagedLastSegmentEndsTheChainAtTheNextStart) {
   Ship();
   ASSERT_EQ(chains(), 2u);
   EXPECT_THAT(last_reason(), HasSubstr("last segment cannot be used"));
+}
+
+// As on a volume that was set back to an earlier state, or whose disk has lied.
+TEST_F(ShipperTest, ADatabaseThatIsBehindItsArchiveBeginsAChain) {
+  Begin();
+  Put({{"a", "1"}});
+  const RowMap early = rows_;
+  Ship();
+  Close();
+  std::filesystem::copy(data_dir_, dir_.path("early"), std::filesystem::copy_options::recursive);
+  Open();
+  for (int i = 0; i < 5; ++i) Put({{"a", Cat("later", i)}});
+  const int64_t late = models_.back().first;
+  const RowMap late_rows = rows_;
+  Ship();
+  Close();
+  // The files that would tell are of the same time.
+  for (const auto& entry : std::filesystem::directory_iterator(dir_.path("early"))) {
+    const std::string name = entry.path().filename().string();
+    if (name == "armature.place" || name == "archiving") continue;
+    std::filesystem::remove_all(data_dir_ + "/" + name);
+    std::filesystem::rename(entry.path(), data_dir_ + "/" + name);
+  }
+  Open();
+  rows_ = early;
+  // The numbers of the lost writes come again before the archive is attached.
+  for (int i = 0; i < 9; ++i) Put({{Cat("b", i), "2"}});
+  Ship();
+  ASSERT_EQ(chains(), 2u);
+  EXPECT_THAT(last_reason(), HasSubstr("is behind its archive"));
+  MakeBase();
+  const int64_t at = Put({{"c", "3"}});
+  Ship();
+  ExpectRestored(at, rows_);
+  ExpectRestored(late, late_rows);
+}
+
+TEST_F(ShipperTest, APlaceThatTheLogHasNotReachedIsALoss) {
+  Begin();
+  const absl::Status read = database_->committed_log()->Read({1'000'000, 0}, 1).status();
+  EXPECT_TRUE(absl::IsDataLoss(read)) << read;
+}
+
+// A copy takes long, and half a one would be taken for the file.
+TEST_F(ShipperTest, ALogThatCannotBeLinkedIsNotKept) {
+  const test::TempDir elsewhere;
+  const std::string archiving = data_dir_ + "/archiving";
+  Begin();
+  FlushBySize();
+  Ship();
+  std::filesystem::copy(archiving, elsewhere.path("archiving"));
+  std::error_code error;
+  std::filesystem::create_hard_link(archiving + "/state", elsewhere.path("linked"), error);
+  if (!error) GTEST_SKIP() << "there is no second file system";
+  std::filesystem::remove_all(archiving);
+  std::filesystem::create_directory_symlink(elsewhere.path("archiving"), archiving);
+  Put({{"a", "1"}});
+  Kill();
+  EXPECT_THAT(Waiting(), IsEmpty());
+  Ship();
+  ASSERT_EQ(chains(), 2u);
+  EXPECT_THAT(last_reason(), HasSubstr("cannot be linked"));
+}
+
+// Times of two chains do not overlap: a moment is in one of them.
+TEST_F(ShipperTest, ANewChainGoesOnBehindTheTimesOfTheLast) {
+  Begin();
+  const int64_t first = Put({{"a", "1"}});
+  Ship();
+  Close();
+  is_archived_ = false;
+  Open();
+  Close();
+  is_archived_ = true;
+  {
+    const test::WallClockSet back(-absl::Hours(1));
+    while (absl::ToUnixMillis(absl::Now()) > first) {
+    }
+    Open();
+    Begin();
+    Put({{"a", "2"}});
+    Ship();
+    const std::vector<KnownChain> chains = Surveyed().chains;
+    ASSERT_THAT(chains, SizeIs(2));
+    EXPECT_GT(chains[1].bases[0].from_ms, chains[0].head->until_ms);
+    // The time of a base is not that of the clock.
+    EXPECT_LE(shipper_->stats().last_base_ms, absl::ToUnixMillis(absl::Now()));
+    EXPECT_TRUE(absl::IsFailedPrecondition(RestoreAt(absl::ToUnixMillis(absl::Now())).status()));
+  }
+  while (absl::ToUnixMillis(absl::Now()) < first) {
+  }
+  const int64_t last = Put({{"a", "3"}});
+  Ship();
+  ExpectRestored(last, rows_);
+}
+
+// The mount point of an archive that is not mounted.
+TEST_F(ShipperTest, AnArchiveThatIsNotThereAtAStartIsNotMadeAnew) {
+  Begin();
+  const int64_t at = Put({{"a", "1"}});
+  Ship();
+  Close();
+  TakeAway();
+  std::filesystem::create_directories(archive_path());
+  Open();
+  const absl::Status away = shipper_->Ship();
+  EXPECT_TRUE(absl::IsUnavailable(away)) << away;
+  EXPECT_THAT(TextOf(away), HasSubstr("is away"));
+  EXPECT_TRUE(std::filesystem::is_empty(archive_path()));
+  GiveBack();
+  Ship();
+  EXPECT_EQ(chains(), 1u);
+  ExpectRestored(at, rows_);
 }
 
 }  // namespace armature::archive::shipper_test
