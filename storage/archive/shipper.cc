@@ -283,8 +283,10 @@ absl::Status Shipper::BeginChain(std::string_view reason) {
     ++stats_.chains_total;
   }
   Share();
-  LOG(WARNING) << "archive: a new chain begins, with a new base path=" << options_.directory
-               << " chain=" << chain.number << " reason=" << std::exchange(pending_reason_, "");
+  // The first chain of an archive is as it should be; a further one has a gap before it.
+  LOG_AT_LEVEL(chains.empty() ? google::GLOG_INFO : google::GLOG_WARNING)
+      << "archive: a new chain begins, with a new base path=" << options_.directory << " chain=" << chain.number
+      << " reason=" << std::exchange(pending_reason_, "");
   keeper_.Wake();
   return absl::OkStatus();
 }
@@ -418,7 +420,9 @@ absl::Status Shipper::RemoveOld(int64_t now_ms) {
     uint64_t first = left.front().first_segment;
     for (const Base& base : left) first = std::min(first, base.first_segment);
     for (const uint64_t index : known.segments) {
-      if (index < first) ARM_RETURN_IF_ERROR(directory_->RemoveSegment(known.chain.number, index));
+      // The last one stays in any case: the next start continues the chain behind it.
+      const bool is_old = index < first && index < known.last_segment();
+      if (is_old) ARM_RETURN_IF_ERROR(directory_->RemoveSegment(known.chain.number, index));
     }
   }
   return absl::OkStatus();

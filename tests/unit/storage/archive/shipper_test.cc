@@ -236,6 +236,23 @@ TEST_F(ShipperTest, WhatIsOldGoesWithItsSegments) {
   EXPECT_THAT(Verified().breaks, IsEmpty());
 }
 
+TEST_F(ShipperTest, TheLastSegmentStaysThoughNoBaseNeedsIt) {
+  Begin();
+  Put({{"a", "1"}});
+  Ship();
+  MakeBase();
+  const int64_t later = Moment() + 10 * absl::ToInt64Milliseconds(ShipperOptions().keep);
+  ASSERT_TRUE(shipper_->RemoveOld(later).ok());
+  ASSERT_THAT(Surveyed().chains[0].bases, SizeIs(1));
+  EXPECT_THAT(Surveyed().chains[0].segments, SizeIs(1));
+  Kill();
+  const int64_t at = Put({{"a", "2"}});
+  Ship();
+  EXPECT_EQ(chains(), 1u) << last_reason();
+  ExpectRestored(at, rows_);
+  EXPECT_THAT(Verified().breaks, IsEmpty());
+}
+
 // A file that cannot be read now: no user, not even root, follows a link to itself.
 class UnreadableFileTest : public ShipperTest {
  protected:
