@@ -17,46 +17,7 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 from armature_cli import (  # noqa: E402
     API_ERROR, DIFFERENCES, INPUT_ERROR, PATHS, UNREACHABLE, USAGE_ERROR, CliTest, run_tests)
 from armature_daemon import WAIT_S, Daemon, open_to_others  # noqa: E402
-
-TABLE = {
-    "TableName": "Orders",
-    "BillingMode": "PAY_PER_REQUEST",
-    "AttributeDefinitions": [
-        {"AttributeName": "customer", "AttributeType": "S"},
-        {"AttributeName": "number", "AttributeType": "N"},
-        {"AttributeName": "state", "AttributeType": "S"},
-    ],
-    "KeySchema": [
-        {"AttributeName": "customer", "KeyType": "HASH"},
-        {"AttributeName": "number", "KeyType": "RANGE"},
-    ],
-    "LocalSecondaryIndexes": [{
-        "IndexName": "by_state_here",
-        "KeySchema": [
-            {"AttributeName": "customer", "KeyType": "HASH"},
-            {"AttributeName": "state", "KeyType": "RANGE"},
-        ],
-        "Projection": {"ProjectionType": "KEYS_ONLY"},
-    }],
-    "GlobalSecondaryIndexes": [{
-        "IndexName": "by_state",
-        "KeySchema": [
-            {"AttributeName": "state", "KeyType": "HASH"},
-            {"AttributeName": "customer", "KeyType": "HASH"},
-            {"AttributeName": "number", "KeyType": "RANGE"},
-        ],
-        "Projection": {"ProjectionType": "ALL"},
-    }],
-}
-
-
-def order(number, state="open"):
-    return {"customer": {"S": f"c{number % 7}"}, "number": {"N": str(number)}, "state": {"S": state},
-            "text": {"S": f"{number}-" * 40}}
-
-
-def key_of(item):
-    return item["customer"]["S"], int(item["number"]["N"])
+from indexed_orders import TABLE, key_of, order  # noqa: E402
 
 
 def contents(items):

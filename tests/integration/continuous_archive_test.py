@@ -17,46 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from armature_cli import DIFFERENCES, PATHS, USAGE_ERROR, CliTest, run_tests  # noqa: E402
 from armature_daemon import WAIT_S, Daemon, has_fault_points  # noqa: E402
-
-TABLE = {
-    "TableName": "Orders",
-    "BillingMode": "PAY_PER_REQUEST",
-    "AttributeDefinitions": [
-        {"AttributeName": "customer", "AttributeType": "S"},
-        {"AttributeName": "number", "AttributeType": "N"},
-        {"AttributeName": "state", "AttributeType": "S"},
-    ],
-    "KeySchema": [
-        {"AttributeName": "customer", "KeyType": "HASH"},
-        {"AttributeName": "number", "KeyType": "RANGE"},
-    ],
-    "LocalSecondaryIndexes": [{
-        "IndexName": "by_state_here",
-        "KeySchema": [
-            {"AttributeName": "customer", "KeyType": "HASH"},
-            {"AttributeName": "state", "KeyType": "RANGE"},
-        ],
-        "Projection": {"ProjectionType": "KEYS_ONLY"},
-    }],
-    "GlobalSecondaryIndexes": [{
-        "IndexName": "by_state",
-        "KeySchema": [
-            {"AttributeName": "state", "KeyType": "HASH"},
-            {"AttributeName": "customer", "KeyType": "HASH"},
-            {"AttributeName": "number", "KeyType": "RANGE"},
-        ],
-        "Projection": {"ProjectionType": "ALL"},
-    }],
-}
-
-
-def order(number, state, repeats=40):
-    return {"customer": {"S": f"c{number % 7}"}, "number": {"N": str(number)}, "state": {"S": state},
-            "text": {"S": f"{number}-" * repeats}}
-
-
-def key_of(item):
-    return item["customer"]["S"], int(item["number"]["N"])
+from indexed_orders import TABLE, key_of, order  # noqa: E402
 
 
 def contents(items):

@@ -10,14 +10,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
-from armature_daemon import Daemon  # noqa: E402
+from armature_daemon import WAIT_S, Daemon, wait_for  # noqa: E402
 
-WAIT_S = 60
 # LimitNOFILE= of the unit.
 UNIT_FILES = 65536
 ARGS = None
@@ -47,14 +45,6 @@ class JournalledDaemon(Daemon):
         """The lines of all starts that have one of the priorities, or all."""
         lines = pathlib.Path(self.log_path).read_text(errors="replace").splitlines()
         return [line for line in lines if not priorities or line.startswith(priorities)]
-
-
-def wait_for(condition, what):
-    deadline = time.monotonic() + WAIT_S
-    while not (result := condition()):
-        if time.monotonic() > deadline:
-            raise AssertionError(f"{what} did not come in {WAIT_S} s")
-    return result
 
 
 class Priorities(unittest.TestCase):

@@ -21,18 +21,9 @@ import grpc
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
-from armature_daemon import Daemon, has_fault_points, open_to_others  # noqa: E402
+from armature_daemon import WAIT_S, Daemon, has_fault_points, open_to_others, wait_for  # noqa: E402
 
-WAIT_S = 60
 ARGS = None
-
-
-def wait_for(condition, what):
-    deadline = time.monotonic() + WAIT_S
-    while not (result := condition()):
-        if time.monotonic() > deadline:
-            raise AssertionError(f"{what} did not come in {WAIT_S} s")
-    return result
 
 
 def skip_without_fault_points(test):

@@ -27,6 +27,15 @@ class Refused(RuntimeError):
     """The daemon ended instead of serving, or did not serve in time."""
 
 
+def wait_for(condition, what):
+    """The first true result of `condition`."""
+    deadline = time.monotonic() + WAIT_S
+    while not (result := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not come in {WAIT_S} s")
+    return result
+
+
 class DaemonProcess:
     """A daemon that can be started again; a context manager that starts none, and kills what runs at its end.
 
