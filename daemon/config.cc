@@ -1,6 +1,9 @@
 #include "daemon/config.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <string>
+#include <system_error>
 
 #include "daemon/flag_forms.h"
 #include "daemon/net/listening_socket.h"
@@ -136,9 +139,16 @@ absl::Status CompleteArchive(Config* config) {
   if (!config->store.empty()) {
     return FlagError("archive_dir", directory, "needs --data_dir: databases in RADOS are not archived yet");
   }
-  const std::string data = Cat(config->data_dir, "/");
-  if (directory == config->data_dir || directory.starts_with(data)) {
-    return FlagError("archive_dir", directory, "must not be in --data_dir");
+  const auto folder = [](const std::string& path) {
+    std::error_code error;
+    std::filesystem::path whole = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+    if (error) whole = std::filesystem::absolute(path).lexically_normal();
+    return Cat(whole.string(), whole.has_filename() ? "/" : "");
+  };
+  const std::string archive = folder(directory);
+  const std::string data = folder(config->data_dir);
+  if (archive.starts_with(data) || data.starts_with(archive)) {
+    return FlagError("archive_dir", directory, "must not be in --data_dir, nor --data_dir in it");
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "engine/operations.h"
 #include "storage/base/time_histogram.h"
 
 namespace armature::daemon {
@@ -130,7 +131,11 @@ std::vector<RequestFacts> RunningRequests::List(int64_t at_least_ns, size_t max)
       if (is_taken && facts.begun_ns != 0 && facts.took_ns >= at_least_ns) list.push_back(std::move(facts));
     }
   }
-  std::ranges::sort(list, {}, &RequestFacts::begun_ns);
+  // Streams last as long as their clients wish, and must not hide the requests that hang.
+  std::ranges::sort(list, {}, [](const RequestFacts& each) {
+    const engine::Operation* const found = engine::FindOperation(each.operation);
+    return std::pair(found != nullptr && found->is_whole_stream, each.begun_ns);
+  });
   if (list.size() > max) list.resize(max);
   return list;
 }

@@ -46,7 +46,8 @@ class RunningRequests {
   // The facts of the request in the place; it has no result yet.
   static RequestFacts FactsOf(const Place& place);
 
-  // The running requests, those that began first in front; at most `max`, of those that run for `at_least_ns`.
+  // The running requests, those that began first in front and streams behind them; at most `max`, of those that run for
+  // `at_least_ns`.
   std::vector<RequestFacts> List(int64_t at_least_ns, size_t max) const;
   // Number of requests that had no place since the start.
   uint64_t unlisted() const { return unlisted_.load(std::memory_order_relaxed); }

@@ -206,7 +206,8 @@ absl::StatusOr<KnownChain> ArchiveDirectory::ReadChain(uint64_t number) const {
     } else if (file.ends_with(kSegmentSuffix)) {
       const std::optional<uint64_t> index =
           ParseNumber(std::string_view(file).substr(0, file.size() - kSegmentSuffix.size()));
-      if (index.has_value() && SegmentName(*index) == file) known.segments.push_back(*index);
+      const bool is_segment = index.has_value() && *index <= kSegmentsMax && SegmentName(*index) == file;
+      if (is_segment) known.segments.push_back(*index);
     }
   }
   // A record that could not be read has left an empty one.

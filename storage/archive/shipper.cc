@@ -374,6 +374,12 @@ absl::Status Shipper::RemoveOld(int64_t now_ms) {
   const std::optional<Position> current = shared();
   if (!current.has_value()) return absl::OkStatus();
   ARM_RETURN_IF_ERROR(directory_->CheckThere());
+  // The walk's view of the chain grows old by what follows. It goes on with the segment before, if that was whole, so
+  // that the next one is compared with it.
+  if (walk_.has_value()) {
+    walk_place_ =
+        WalkPlace{.chain = walked_->chain.id, .index = walk_->next_index() - (walk_->last().has_value() ? 1 : 0)};
+  }
   walk_.reset();
   ARM_ASSIGN_OR_RETURN(std::vector<KnownChain> chains, directory_->ReadChains());
   absl::StatusOr<std::unique_ptr<BackupRepository>> bases =
@@ -468,8 +474,10 @@ absl::Status Shipper::VerifySome(size_t segments) {
     if (!walked_.has_value()) return absl::OkStatus();
     uint64_t first = walked_->bases.front().first_segment;
     for (const Base& base : walked_->bases) first = std::min(first, base.first_segment);
-    walk_.emplace(directory_.get(), &*walked_, first);
-    breaks_in_pass_ = 0;
+    const std::optional<WalkPlace> place = std::exchange(walk_place_, std::nullopt);
+    const bool goes_on = place.has_value() && place->chain == walked_->chain.id && place->index > first;
+    walk_.emplace(directory_.get(), &*walked_, goes_on ? place->index : first);
+    if (!goes_on) breaks_in_pass_ = 0;
   }
   for (size_t i = 0; i < segments && !keeper_.is_stopping(); ++i) {
     const absl::StatusOr<std::optional<Segment>> segment = walk_->Next();

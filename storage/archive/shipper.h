@@ -125,6 +125,11 @@ class Shipper {
   int64_t next_pass_ms_ = 0;  // of the verification
   std::optional<KnownChain> walked_;
   std::optional<ChainWalk> walk_;
+  struct WalkPlace {
+    std::string chain;  // its id
+    uint64_t index = 0;
+  };
+  std::optional<WalkPlace> walk_place_;  // where a walk goes on that a removal has interrupted
   uint64_t breaks_in_pass_ = 0;
   Worker keeper_;
   Worker shipper_;

@@ -765,7 +765,8 @@ func (x *ListRequestsRequest) GetLimit() int32 {
 	return 0
 }
 
-// Requests that run, the one that began first in front; or slow ones, the one that ended last in front.
+// Requests that run, the one that began first in front, and whole streams (watches, pipelines, exports) behind them; or
+// slow ones, the one that ended last in front.
 type ListRequestsResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Requests []*RequestStatus       `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`

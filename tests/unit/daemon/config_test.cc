@@ -305,9 +305,12 @@ TEST(Config, ErrorsNameFlagValueAndWhatIsAllowed) {
 TEST(Config, TheArchiveIsOutsideOfTheDatabase) {
   EXPECT_FALSE(Valid({}).database.archived_log.is_on);
   EXPECT_TRUE(Valid({"--data_dir=/data", "--archive_dir=/data2"}).database.archived_log.is_on);
-  for (const char* const directory : {"/data", "/data/archive"}) {
-    EXPECT_EQ(Made({"--data_dir=/data", Cat("--archive_dir=", directory)}).status().message(),
-              Cat("--archive_dir=", directory, ": must not be in --data_dir"));
+  for (const char* const directory :
+       {"/data", "/data/", "/data/archive", "/./data//archive", "/x/../data/archive", "/"}) {
+    for (const char* const data : {"/data", "/data/"}) {
+      EXPECT_EQ(Made({Cat("--data_dir=", data), Cat("--archive_dir=", directory)}).status().message(),
+                Cat("--archive_dir=", directory, ": must not be in --data_dir, nor --data_dir in it"));
+    }
   }
 }
 

@@ -11,10 +11,14 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "storage/base/strings.h"
 
 namespace armature::cli {
@@ -43,7 +47,8 @@ absl::StatusOr<pid_t> SpawnDaemon(const std::string& config, int errors) {
   std::string name = kDaemonName;
   std::string file = Cat("--config=", config);
   std::string print = "--print_config";
-  char* const arguments[] = {name.data(), file.data(), print.data(), nullptr};
+  std::string format = "--log_format=text";
+  char* const arguments[] = {name.data(), file.data(), print.data(), format.data(), nullptr};
   pid_t process = 0;
   const int error = posix_spawnp(&process, DaemonPath().c_str(), &actions, nullptr, arguments, environ);
   if (error == ENOENT) return absl::NotFoundError("there is no armatured");
@@ -51,17 +56,28 @@ absl::StatusOr<pid_t> SpawnDaemon(const std::string& config, int errors) {
   return process;
 }
 
-// All that comes until the other end is closed. False if nothing comes for too long.
+// All that comes until the other end is closed. False if that takes too long, or if too much comes.
 bool ReadAll(int descriptor, std::string* text) {
   std::array<char, 4096> piece;
+  const absl::Time end = absl::Now() + absl::Milliseconds(kPatienceMs);
   while (text->size() < kFaultBytesMax) {
     pollfd waiting = {.fd = descriptor, .events = POLLIN, .revents = 0};
-    if (poll(&waiting, 1, kPatienceMs) != 1) return false;
+    const auto left_ms = static_cast<int>(absl::ToInt64Milliseconds(end - absl::Now()));
+    if (left_ms <= 0 || poll(&waiting, 1, left_ms) != 1) return false;
     const ssize_t got = read(descriptor, piece.data(), piece.size());
     if (got <= 0) return got == 0;
     text->append(piece.data(), static_cast<size_t>(got));
   }
-  return true;
+  return false;
+}
+
+// The fault that the program has written; empty if it has ended well. `status`: of waitpid.
+std::string FaultIn(std::string text, int status) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  constexpr std::string_view kPrefix = "armatured: ";
+  if (text.starts_with(kPrefix)) text.erase(0, kPrefix.size());
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.empty() ? std::string("armatured refuses it") : text;
 }
 
 }  // namespace
@@ -75,16 +91,19 @@ absl::StatusOr<std::string> FindConfigFault(const std::string& config) {
   if (!process.ok()) return process.status();
   std::string text;
   const bool has_ended = ReadAll(ends[0], &text);
-  if (!has_ended) kill(*process, SIGKILL);
+  // It has closed its output, and may run on.
   int status = 0;
+  const absl::Time end = absl::Now() + absl::Milliseconds(kPatienceMs);
+  pid_t ended = 0;
+  while (has_ended && ended == 0 && absl::Now() < end) {
+    ended = waitpid(*process, &status, WNOHANG);
+    if (ended == 0) absl::SleepFor(absl::Milliseconds(1));
+  }
+  if (ended == *process) return FaultIn(std::move(text), status);
+  kill(*process, SIGKILL);
   while (waitpid(*process, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!has_ended) return absl::UnavailableError("armatured --print_config did not end in time");
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::string();
-  constexpr std::string_view kPrefix = "armatured: ";
-  if (text.starts_with(kPrefix)) text.erase(0, kPrefix.size());
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.empty() ? std::string("armatured refuses it") : text;
+  return absl::UnavailableError("armatured --print_config did not end in time");
 }
 
 }  // namespace armature::cli

@@ -1,5 +1,6 @@
 #include "tools/armature/doctor/host.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <pwd.h>
 #include <sys/resource.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -28,7 +30,7 @@
 namespace armature::cli {
 namespace {
 
-constexpr std::streamsize kReadBytesMax = std::streamsize{4} << 20;
+constexpr size_t kReadBytesMax = size_t{4} << 20;
 
 struct FileSystemName {
   uint64_t magic;  // of statfs(2)
@@ -44,10 +46,28 @@ absl::Status PathError(std::string_view what) {
   return errno == ENOENT || errno == ENOTDIR ? absl::NotFoundError(text) : absl::UnavailableError(text);
 }
 
-// The file /proc/PROCESS/NAME; "self" for 0.
+// The content of a regular file, which may be one of /proc. Streams of the library throw if a read fails.
+absl::StatusOr<std::string> ReadRegular(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not be waited for
+  if (file < 0) return PathError(path);
+  const absl::Cleanup close_file = [file] { close(file); };
+  struct stat facts {};
+  if (fstat(file, &facts) != 0) return PathError(path);
+  if (!S_ISREG(facts.st_mode)) return absl::UnavailableError(Cat(path, ": is not a file"));
+  std::string text;
+  std::array<char, 4096> piece;
+  while (true) {
+    const ssize_t got = read(file, piece.data(), piece.size());
+    if (got < 0) return PathError(path);
+    if (got == 0) return text;
+    text.append(piece.data(), static_cast<size_t>(got));
+    if (text.size() > kReadBytesMax) return absl::UnavailableError(Cat(path, ": is too large"));
+  }
+}
+
+// The file /proc/PROCESS/NAME, "self" for 0; empty if it cannot be read.
 std::string ProcText(pid_t process, std::string_view name) {
-  std::ifstream file(Cat("/proc/", process == 0 ? "self" : std::to_string(process), "/", name));
-  return {std::istreambuf_iterator<char>(file), {}};
+  return ReadRegular(Cat("/proc/", process == 0 ? "self" : std::to_string(process), "/", name)).value_or("");
 }
 
 // The least memory.max of a control group (version 2) and those above it.
@@ -129,16 +149,7 @@ class RealHost final : public Host {
     return FileFacts{.owner = file.st_uid, .mode = file.st_mode};
   }
 
-  absl::StatusOr<std::string> Read(const std::string& path) const override {
-    struct stat file {};
-    if (stat(path.c_str(), &file) != 0) return PathError(path);
-    if (!S_ISREG(file.st_mode)) return absl::UnavailableError(Cat(path, ": is not a file"));
-    if (file.st_size > kReadBytesMax) return absl::UnavailableError(Cat(path, ": is too large"));
-    errno = 0;
-    std::ifstream opened(path);
-    if (!opened) return PathError(path);
-    return std::string(std::istreambuf_iterator<char>(opened), {});
-  }
+  absl::StatusOr<std::string> Read(const std::string& path) const override { return ReadRegular(path); }
 
   absl::Status TryListen(const std::string& address) const override {
     const size_t colon = address.rfind(':');

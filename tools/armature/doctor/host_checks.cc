@@ -147,9 +147,11 @@ Findings CheckPorts(const Patient& patient) {
   Findings findings;
   for (const std::string& address : patient.settings.listen) {
     const absl::Status free = patient.host.TryListen(address);
+    // A daemon that wants TLS or an access key has not said who it is, so this is no failure.
     findings.push_back(free.ok() ? Fine("port", Cat(address, " is free"))
-                                 : Finding{"port", FindingState::kFail, std::string(free.message()),
-                                           "end the program that has it (ss -ltnp), or name another address"});
+                                 : Finding{"port", FindingState::kWarn, std::string(free.message()),
+                                           "if that is not the daemon itself (ss -ltnp; it answers with --tls-ca and "
+                                           "--access-key), end that program or name another address"});
   }
   return findings;
 }

@@ -68,9 +68,9 @@ absl::Status LoadItems(const Session& session, const client::Client& client, con
   return puts.Finish();
 }
 
-absl::Status Create(const Session& session, const client::Client& client, const SchemaTable& table) {
+// Completes a table that was just made.
+absl::Status Complete(const Session& session, const client::Client& client, const SchemaTable& table) {
   const std::string& name = table.definition.table_name();
-  ARM_RETURN_IF_ERROR(client.CreateTable(table.definition).status());
   ARM_RETURN_IF_ERROR(client::WaitForTable(client, name, session.Deadline()));
   if (!table.expiry_attribute.empty()) {
     api::v1::UpdateTimeToLiveRequest request;
@@ -79,13 +79,18 @@ absl::Status Create(const Session& session, const client::Client& client, const 
     request.mutable_time_to_live_specification()->set_attribute_name(table.expiry_attribute);
     ARM_RETURN_IF_ERROR(client.UpdateTimeToLive(request).status());
   }
-  const absl::Status loaded = LoadItems(session, client, table);
-  if (!loaded.ok()) {
+  return LoadItems(session, client, table);
+}
+
+absl::Status Create(const Session& session, const client::Client& client, const SchemaTable& table) {
+  ARM_RETURN_IF_ERROR(client.CreateTable(table.definition).status());
+  const absl::Status completed = Complete(session, client, table);
+  if (!completed.ok() && !table.items.empty()) {
     // The next run would find the table and leave it as it is.
-    session.progress() << Cat("The table ", name, " was made, but it has not all of its ", table.items.size(),
-                              " items. Delete it before you repeat the command.\n");
+    session.progress() << Cat("The table ", table.definition.table_name(), " was made, but it may not have all of its ",
+                              table.items.size(), " items. Delete it before you repeat the command.\n");
   }
-  return loaded;
+  return completed;
 }
 
 constexpr char kMade[] = "CREATED";

@@ -65,6 +65,9 @@ absl::Status TemplateValues::Spend(size_t bytes, const std::string& path) {
 
 // Recursion: as deep as the JSON, whose depth is limited.
 TemplateValues::Value TemplateValues::Resolve(const Json& value, const std::string& path) {
+  // Values that name each other are resolved again and again, also those without a text.
+  constexpr size_t kStep = 32;
+  ARM_RETURN_IF_ERROR(Spend(kStep, path));
   if (const std::string* const name = FunctionName(value)) return Function(*name, value.begin().value(), path);
   if (!value.is_structured()) return TemplateValue{value};
   Json made = value.is_array() ? Json::array() : Json::object();

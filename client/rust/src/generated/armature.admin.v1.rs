@@ -124,7 +124,8 @@ impl ::prost::Name for ListRequestsRequest {
         "/armature.admin.v1.ListRequestsRequest".into()
     }
 }
-/// Requests that run, the one that began first in front; or slow ones, the one that ended last in front.
+/// Requests that run, the one that began first in front, and whole streams (watches, pipelines, exports) behind them; or
+/// slow ones, the one that ended last in front.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListRequestsResponse {
     #[prost(message, repeated, tag = "1")]

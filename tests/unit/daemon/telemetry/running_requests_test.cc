@@ -43,6 +43,17 @@ TEST(RunningRequests, ListsTheFactsOfEachTheOldestFirst) {
   EXPECT_TRUE(running.List(0, 10).empty());
 }
 
+TEST(RunningRequests, OldStreamsDoNotHideRequests) {
+  RunningRequests running(/*is_timed=*/false);
+  std::vector<Trace> traces(3);
+  RunningRequests::Place* const places[] = {running.Enter("Watch", Front::kGrpc, "a", 1, &traces[0]),
+                                            running.Enter("Pipeline", Front::kGrpc, "b", 2, &traces[1]),
+                                            running.Enter("Query", Front::kGrpc, "c", 3, &traces[2])};
+  EXPECT_EQ(running.List(0, 1)[0].operation, "Query");
+  EXPECT_EQ(running.List(0, 3)[1].operation, "Watch");
+  for (RunningRequests::Place* const place : places) RunningRequests::Leave(place);
+}
+
 TEST(RunningRequests, APlaceKeepsNothingOfTheRequestBefore) {
   RunningRequests running(/*is_timed=*/true);
   Trace trace;
@@ -147,8 +158,8 @@ TEST(RequestStats, KnowsWhatRunsAndKeepsWhatWasSlow) {
   const RequestStats::Request unknown = stats.Begin(Front::kHttp, "NoSuchOperation", "127.0.0.1:3");
   const std::vector<RequestFacts> running = stats.running().List(0, 10);
   ASSERT_EQ(running.size(), 3u);
-  EXPECT_EQ(running[1].operation, "Watch");
-  EXPECT_EQ(running[2].operation, "other");
+  EXPECT_EQ(running[1].operation, "other");
+  EXPECT_EQ(running[2].operation, "Watch");
   testing::internal::CaptureStderr();
   query.Finish(ThrottlingError("busy", 0), "the-id");
   watch.Finish(absl::OkStatus(), "");

@@ -207,6 +207,21 @@ TEST_F(ShipperTest, TheBackgroundReaderFindsABreakAndAsksForABase) {
   ExpectRestored(at, rows_);
 }
 
+TEST_F(ShipperTest, ARemovalDoesNotBeginTheVerificationAnew) {
+  Begin();
+  for (const std::string_view value : {"1", "2", "3", "4"}) {
+    Put({{"a", std::string(value)}});
+    Ship();
+  }
+  store::DamageByte(SegmentPath(Surveyed().chains[0].last_segment()), 300);
+  for (int turn = 0; turn < 20 && shipper_->stats().last_verified_ms == 0; ++turn) {
+    ASSERT_TRUE(shipper_->VerifySome(2).ok());
+    ASSERT_TRUE(shipper_->RemoveOld(models_.back().first).ok());
+  }
+  EXPECT_GT(shipper_->stats().last_verified_ms, 0);
+  EXPECT_EQ(shipper_->stats().breaks, 1u);
+}
+
 TEST_F(ShipperTest, WhatIsOldGoesWithItsSegments) {
   Begin();
   const int64_t first = Put({{"a", "1"}});

@@ -102,6 +102,14 @@ TEST(TemplateValues, CirclesAndBombsEnd) {
     sections += Cat("  C", i, ": !And [!Condition C", i - 1, ", !Condition C", i - 1, "]\n");
   }
   EXPECT_THAT(Value(sections, "!If [C29, 1, 2]"), HasSubstr("the values of the template are too large"));
+  // Names without a text of their own.
+  sections = "Resources:\n  T0: {Type: AWS::DynamoDB::Table}\n";
+  for (int i = 1; i < 28; ++i) {
+    const std::string before = Cat("!Ref T", i - 1);
+    sections += Cat("  T", i, ": {Type: AWS::DynamoDB::Table, Properties: {TableName: !Select [0, [", before, ", ",
+                    before, ", ", before, "]]}}\n");
+  }
+  EXPECT_THAT(Value(sections, "!Ref T27"), HasSubstr("the values of the template are too large"));
   sections = Cat("Parameters: {P: {Type: String, Default: '", std::string(1 << 20, 'x'), "'}}");
   std::string list = "[!Ref P";
   for (int i = 0; i < 100; ++i) list += ", !Ref P";
