@@ -25,7 +25,8 @@ export async function createTable(TableName, keys, more = {}) {
 }
 
 // Runs `use(newPage)` with a browser. newPage(options) opens a page whose errors, dialogs and violations of its policy fail
-// the test at the end, unless `page.expected` matches their text.
+// the test at the end, unless `page.expected` matches their text. Pages have no waitForFunction: it evaluates text in the
+// page when its condition does not hold at once, and the console's policy refuses that. Locators wait without.
 export async function withBrowser(use) {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--no-proxy-server'],
@@ -37,6 +38,7 @@ export async function withBrowser(use) {
       const page = await context.newPage();
       page.setDefaultTimeout(30000);
       page.expected = /(?!)/;
+      page.waitForFunction = () => assert.fail('waitForFunction breaks the policy of the pages: wait for a locator');
       const note = (text) => page.expected.test(text) || found.push(text);
       page.on('pageerror', (error) => note(`error: ${error.stack}`));
       page.on('console', (message) => message.type() === 'error' && note(`console: ${message.text()}`));

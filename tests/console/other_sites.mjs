@@ -71,7 +71,10 @@ async function refusesForeignScripts(page) {
   assert.equal(page.url().replace(/#.*/, ''), `${ENDPOINT}/console/`);
   await page.evaluate((address) => {
     window.refused = [];
-    document.addEventListener('securitypolicyviolation', (event) => window.refused.push(event.effectiveDirective));
+    document.addEventListener('securitypolicyviolation', (event) => {
+      window.refused.push(event.effectiveDirective);
+      document.body.dataset.refused = window.refused.length;
+    });
     const inline = document.createElement('script');
     inline.textContent = 'window.hasRun = true';
     const foreign = document.createElement('script');
@@ -80,7 +83,7 @@ async function refusesForeignScripts(page) {
     element.innerHTML = '<img src=x onerror="window.hasRun = true">';
     document.body.append(inline, foreign, element);
   }, PAGE);
-  await page.waitForFunction(() => window.refused.length === 3);
+  await page.locator('body[data-refused="3"]').waitFor();
   assert.deepEqual((await page.evaluate(() => window.refused)).sort(), ['script-src-attr', 'script-src-elem', 'script-src-elem']);
   assert.equal(await page.evaluate(() => fetch('daemon.json').then(() => window.hasRun)), undefined);
 }

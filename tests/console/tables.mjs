@@ -136,7 +136,7 @@ async function isUsableByKeyboard(page) {
   await page.keyboard.press('Enter');
   const item = page.getByLabel('Item as JSON');
   await item.waitFor();
-  await page.waitForFunction(() => document.activeElement?.tagName === 'TEXTAREA');
+  await page.locator('textarea:focus').waitFor();
   await page.keyboard.press('Control+A');
   await page.keyboard.type('{"id": "one", "by": "keyboard"}');
   await page.keyboard.press('Control+Enter');
