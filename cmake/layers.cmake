@@ -1,7 +1,7 @@
 # armature_library(<layer> FOLDERS ... EXCEPT ... LAYERS ... PUBLIC ... PRIVATE ...)
 #
 # Declares the static library armature::<layer> from every .cc file in FOLDERS, without those in EXCEPT. LAYERS are the
-# layers that it uses; a layer that is not to the left of <layer> in the graph of docs/ARCHITECTURE.md is a configuration
+# layers that it uses; a layer that is not to the left of <layer> in the graph of docs/internals/architecture.md is a configuration
 # error. Third-party libraries in PRIVATE stay invisible to the layers above.
 set(ARMATURE_ALLOWED_base "")
 # Files of text for exports and imports, shared by daemon and tools.
@@ -60,7 +60,7 @@ function(armature_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ARMATURE_UNITY} UNITY_BUILD_BATCH_SIZE ${ARMATURE_UNITY_BATCH})
   if(ARMATURE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # A batch includes its files, which GCC therefore takes for headers. GCC also inlines less in a large unit; without
-    # that limit, a batch is as fast as its files one by one (docs/measurements/release_batches.md).
+    # that limit, a batch is as fast as its files one by one (docs/measurements/2026-11-29-release-batches.md).
     target_compile_options(${target} PRIVATE
       -Wno-subobject-linkage $<$<CONFIG:Release,RelWithDebInfo>:--param=large-unit-insns=1000000>)
   endif()

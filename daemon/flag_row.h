@@ -2,8 +2,8 @@
 #define ARMATURE_DAEMON_FLAG_ROW_H_
 
 // A flag is a row of a table (flag_table.h). Its values on the command line and in files, its help, and its entry in
-// docs/FLAGS.md are made from the row. The flags are no Abseil flags, which are variables of their own, each with a
-// type that has no range and no unit.
+// docs/reference/flags.md are made from the row. The flags are no Abseil flags, which are variables of their own, each
+// with a type that has no range and no unit.
 
 #include <cstdint>
 #include <optional>

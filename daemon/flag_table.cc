@@ -58,7 +58,8 @@ constexpr FlagRow kRows[] = {
     {"store",
      kRados,
      {Unit{"rados://POOL/NAMESPACE"}, ""},
-     "Keeps the database in Ceph RADOS instead of --data_dir: rados://POOL/NAMESPACE (docs/RADOS.md). A second daemon "
+     "Keeps the database in Ceph RADOS instead of --data_dir: rados://POOL/NAMESPACE (docs/operate/rados.md). A second "
+     "daemon "
      "with the same value waits until the first one has ended, and takes over.",
      [](Config& c) { return &c.store; }},
     {"rados_conf",
@@ -140,7 +141,8 @@ constexpr FlagRow kRows[] = {
     {"credentials_file",
      kSecurity,
      {kFile, ""},
-     "File with access keys, certificate names and policies, mode 600 (docs/SECURITY.md). Empty: no authentication, "
+     "File with access keys, certificate names and policies, mode 600 (docs/operate/security.md). Empty: no "
+     "authentication, "
      "all operations are permitted. Read again on SIGHUP.",
      [](Config& c) { return &c.credentials_file; }},
     {"tls_cert",
@@ -340,7 +342,8 @@ constexpr FlagRow kRows[] = {
      kBackups,
      {kDirectory, ""},
      "Directory of backups, an absolute path, best on another disk, or rados://POOL/NAMESPACE for a namespace of their "
-     "own in Ceph RADOS (docs/RADOS.md): for --backup_interval and for requests that name no directory. Empty: none.",
+     "own in Ceph RADOS (docs/operate/rados.md): for --backup_interval and for requests that name no directory. Empty: "
+     "none.",
      [](Config& c) { return &c.engine.backup.directory; }},
     {"backup_interval",
      kBackups,
@@ -444,12 +447,12 @@ constexpr FlagRow kRows[] = {
     {"print_flags_doc",
      kCommandLineGroup,
      {kSwitch, "false"},
-     "Print docs/FLAGS.md and exit.",
+     "Print docs/reference/flags.md and exit.",
      [](Config& c) { return &c.command_line.prints_flags_doc; }},
     {"print_metrics_doc",
      kCommandLineGroup,
      {kSwitch, "false"},
-     "Print docs/METRICS.md and exit.",
+     "Print docs/reference/metrics.md and exit.",
      [](Config& c) { return &c.command_line.prints_metrics_doc; }},
 };
 

@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view kDocumentHead =
     "# Flags\n\n"
     "The flags of `armatured`, for the command line (`--name=value`) and for files of flags (`name = value`).\n"
-    "[OPERATIONS.md](OPERATIONS.md#configuration) describes files. `armatured --print_flags_doc` prints this page.\n\n"
+    "[Configuration](../operate/configuration.md) describes files. `armatured --print_flags_doc` prints this page.\n\n"
     "Sizes and times are whole numbers in the unit of their flag, or have one of their own: K, M, G or T (powers of\n"
     "1024), and ms, s, m or h. `--cache_mb=4096` is `--cache_mb=4G`, and `--drain_seconds=120` is\n"
     "`--drain_seconds=2m`. A DURATION always has one (`90s`, `1h30m`). Flags are fixed at start, unless their text\n"

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_FLAGS_H_
 #define ARMATURE_DAEMON_FLAGS_H_
 
-// The command line, files of flags, and what is made from the table of flags: help, files, docs/FLAGS.md.
+// The command line, files of flags, and what is made from the table of flags: help, files, docs/reference/flags.md.
 
 #include <string>
 #include <string_view>
@@ -24,7 +24,7 @@ absl::StatusOr<Config> ReadFlags(const std::vector<std::string_view>& arguments)
 // All flags in groups, each with its unit, default, limits and text.
 std::string FlagHelp();
 
-// The content of docs/FLAGS.md.
+// The content of docs/reference/flags.md.
 std::string FlagsDocument();
 
 // A file of flags that sets all flags as `given`, which MakeConfig has not completed. Sorted by name.

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_INDEX_INDEX_ENTRY_H_
 #define ARMATURE_INDEX_INDEX_ENTRY_H_
 
-// Keys and items of index entries. docs/FORMAT.md, "Keys".
+// Keys and items of index entries. docs/reference/format.md, "Keys".
 
 #include <cstddef>
 #include <cstdint>

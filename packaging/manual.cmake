@@ -15,5 +15,5 @@ ${name} \\- ${title}
 .nf
 ${help}.fi
 .SH SEE ALSO
-armature(1), armatured(8), armature\\-bench(1); OPERATIONS.md, FLAGS.md, SECURITY.md and METRICS.md in ${DOC_DIR}
+armature(1), armatured(8), armature\\-bench(1); the documents in ${DOC_DIR}: operate/README.md, reference/flags.md
 ")

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// connectionReasons are texts of gRPC and of TLS, and what they say of the address. docs/clients/README.md lists the
+// connectionReasons are texts of gRPC and of TLS, and what they say of the address. docs/develop/clients/README.md lists the
 // results. isLasting: a repetition would fail in the same way.
 var connectionReasons = []struct {
 	pattern   *regexp.Regexp

@@ -16,7 +16,7 @@ import (
 	"github.com/armaturedb/armature/client/go/armaturetest"
 )
 
-// The functions of this file have the code of docs/clients/go.md.
+// The functions of this file have the code of docs/develop/clients/go.md.
 
 type Order struct {
 	Customer string          `armature:"customer"`
@@ -294,7 +294,7 @@ func follow(t *testing.T, client *armature.Client) {
 }
 
 func TestThePageHasTheCodeOfThisFile(t *testing.T) {
-	page, err := os.ReadFile("../../docs/clients/go.md")
+	page, err := os.ReadFile("../../docs/develop/clients/go.md")
 	if err != nil {
 		t.Skip("the page is not part of the module: ", err)
 	}

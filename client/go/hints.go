@@ -13,7 +13,7 @@ import (
 	"github.com/armaturedb/armature/client/go/apiv1"
 )
 
-// Hints are facts about a refused request that the daemon's text leaves out. docs/clients/README.md lists them.
+// Hints are facts about a refused request that the daemon's text leaves out. docs/develop/clients/README.md lists them.
 
 const (
 	schemasMax   = 1000

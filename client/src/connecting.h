@@ -2,7 +2,7 @@
 #define ARMATURE_CLIENT_SRC_CONNECTING_H_
 
 // The reasons why a daemon cannot be reached, in words of this library instead of those of gRPC and TLS.
-// docs/clients/README.md lists them.
+// docs/develop/clients/README.md lists them.
 
 #include <chrono>
 #include <memory>

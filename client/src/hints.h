@@ -1,7 +1,7 @@
 #ifndef ARMATURE_CLIENT_SRC_HINTS_H_
 #define ARMATURE_CLIENT_SRC_HINTS_H_
 
-// Facts about a refused request that the daemon's text leaves out. docs/clients/README.md lists them.
+// Facts about a refused request that the daemon's text leaves out. docs/develop/clients/README.md lists them.
 
 #include <string>
 #include <string_view>

@@ -24,7 +24,7 @@ struct AccessKey {
   std::shared_ptr<const Access> access;
 };
 
-// One version of the file. docs/SECURITY.md describes its form.
+// One version of the file. docs/operate/security.md describes its form.
 //
 // Thread-safety: immutable.
 class Credentials {

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_METRICS_METRIC_TABLE_H_
 #define ARMATURE_DAEMON_METRICS_METRIC_TABLE_H_
 
-// The table of all metrics: /metrics and docs/METRICS.md are generated from it.
+// The table of all metrics: /metrics and docs/reference/metrics.md are generated from it.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ struct MetricDefinition {
 // The metric with that name, or null.
 const MetricDefinition* FindMetric(std::string_view name);
 
-// The content of docs/METRICS.md.
+// The content of docs/reference/metrics.md.
 std::string MetricsDocument();
 
 }  // namespace armature::daemon

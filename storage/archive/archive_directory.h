@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_ARCHIVE_ARCHIVE_DIRECTORY_H_
 #define ARMATURE_STORAGE_ARCHIVE_ARCHIVE_DIRECTORY_H_
 
-// The files of an archive. docs/FORMAT.md, "Archive".
+// The files of an archive. docs/reference/format.md, "Archive".
 //
 //   armature.archive        which database it is of
 //   LOCK                    locked by the process that writes

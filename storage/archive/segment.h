@@ -1,7 +1,8 @@
 #ifndef ARMATURE_STORAGE_ARCHIVE_SEGMENT_H_
 #define ARMATURE_STORAGE_ARCHIVE_SEGMENT_H_
 
-// A segment of an archive: a run of batches of the write-ahead log, with their times. docs/FORMAT.md, "Archive".
+// A segment of an archive: a run of batches of the write-ahead log, with their times. docs/reference/format.md,
+// "Archive".
 //
 //   segment := head body
 //   head := record of text_record.h, title "armature segment", with the fields

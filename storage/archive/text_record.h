@@ -1,7 +1,8 @@
 #ifndef ARMATURE_STORAGE_ARCHIVE_TEXT_RECORD_H_
 #define ARMATURE_STORAGE_ARCHIVE_TEXT_RECORD_H_
 
-// Small files of an archive, and the heads of segments: lines of text with a checksum. docs/FORMAT.md, "Archive".
+// Small files of an archive, and the heads of segments: lines of text with a checksum. docs/reference/format.md,
+// "Archive".
 //
 //   record := title line field* "checksum: " hash line
 //   field := name ": " value line                  of an unknown name: ignored

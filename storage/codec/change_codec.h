@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_CODEC_CHANGE_CODEC_H_
 #define ARMATURE_STORAGE_CODEC_CHANGE_CODEC_H_
 
-// Change records: the rows of global indexes that one write of an item changes. docs/FORMAT.md, "Change log".
+// Change records: the rows of global indexes that one write of an item changes. docs/reference/format.md, "Change log".
 //
 // A record holds the attributes of the new item once, however many indexes have them, and no key of the table more than
 // once. It is complete by itself: a reader needs no definition of an index, so an index may be added, removed or

@@ -18,9 +18,9 @@ namespace {
 
 using model::ScalarType;
 
-// Type codes: the first byte of every component. The values are on disk: never renumber. docs/FORMAT.md holds the same
-// register with the status of each code. The codes define the order between types, and gaps leave room on both sides of
-// each type.
+// Type codes: the first byte of every component. The values are on disk: never renumber. docs/reference/format.md holds
+// the same register with the status of each code. The codes define the order between types, and gaps leave room on both
+// sides of each type.
 constexpr uint8_t kTypeNegativeNumber = 0x20;
 constexpr uint8_t kTypeZero = 0x21;
 constexpr uint8_t kTypePositiveNumber = 0x22;

@@ -4,12 +4,12 @@
 // Encodes key attributes so that the memcmp order of the bytes is the order of the data model.
 //
 // A key is a sequence of components. Each component is a type code and a self-delimiting body, so that tuples compare
-// attribute by attribute, and ("ab", "c") differs from ("a", "bc"). One value has one encoding. docs/FORMAT.md, "Key
-// components", specifies every byte.
+// attribute by attribute, and ("ab", "c") differs from ("a", "bc"). One value has one encoding.
+// docs/reference/format.md, "Key components", specifies every byte.
 //
 // Thread-safety: free functions without state.
 //
-//   key := hash component*                         attributes in the order of docs/FORMAT.md, "Keys"
+//   key := hash component*                         attributes in the order of docs/reference/format.md, "Keys"
 //   hash := fixed32                                upper half of XXH3-64 of the partition components; big-endian
 //   component := string | binary | number
 //   string := 0x30 (byte | 0x00 0xff)* 0x00 0x01   0x00 is written as 0x00 0xff
@@ -85,7 +85,7 @@ void AppendNumber(const model::Number& number, std::string* out);
 [[nodiscard]] bool TakeNumber(std::string_view* in, model::Number* number);
 
 // The hash at the front of every key. It distributes partitions evenly and defines the order of Scan. It is on disk:
-// the function must never change. docs/FORMAT.md, "Keys".
+// the function must never change. docs/reference/format.md, "Keys".
 inline constexpr size_t kPartitionHashBytes = 4;
 
 // Hash of all encoded partition components, in order: the upper 32 bits of XXH3-64 with seed 0.

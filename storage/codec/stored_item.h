@@ -1,7 +1,8 @@
 #ifndef ARMATURE_STORAGE_CODEC_STORED_ITEM_H_
 #define ARMATURE_STORAGE_CODEC_STORED_ITEM_H_
 
-// The value of a row in a table or an index: version byte, API size, item bytes. docs/FORMAT.md, "Item values".
+// The value of a row in a table or an index: version byte, API size, item bytes. docs/reference/format.md, "Item
+// values".
 //
 //   value := version size item
 //   version := 0x02                                no compact number

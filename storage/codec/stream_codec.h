@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_CODEC_STREAM_CODEC_H_
 #define ARMATURE_STORAGE_CODEC_STREAM_CODEC_H_
 
-// Records of streams: docs/FORMAT.md, "Streams".
+// Records of streams: docs/reference/format.md, "Streams".
 //
 //   record := 0x01 flags time image*
 //   flags := byte                                  event in the lower four bits; 0x10 expired; images: 0x20 keys,

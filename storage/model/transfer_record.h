@@ -2,7 +2,7 @@
 #define ARMATURE_STORAGE_MODEL_TRANSFER_RECORD_H_
 
 // An export, an import or a bulk operation: a job that reads or writes files, survives restarts, and is kept for some
-// time after its end. docs/FORMAT.md, "Transfers".
+// time after its end. docs/reference/format.md, "Transfers".
 
 #include <cstdint>
 #include <optional>

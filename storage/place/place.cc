@@ -148,7 +148,7 @@ absl::StatusOr<rados::VolumeCheck> CheckVolume(const rados::RadosVolumeOptions&,
 
 absl::Status CheckBuilt() {
   return absl::InvalidArgumentError(
-      "this program was built without RADOS: build it with cmake -DARMATURE_RADOS=ON, see docs/RADOS.md");
+      "this program was built without RADOS: build it with cmake -DARMATURE_RADOS=ON, see docs/operate/rados.md");
 }
 
 #endif

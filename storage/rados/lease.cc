@@ -36,7 +36,7 @@ constexpr int kRenewalsInLease = 4;
 constexpr absl::Duration kGiveBackTime = absl::Seconds(1);
 constexpr absl::Duration kGiveBackPoll = absl::Milliseconds(10);
 // Between looks at the epoch over new connections, and limits of each: together the time, after the cluster has become
-// reachable again, within which a replaced owner knows it. docs/RADOS.md has the sum.
+// reachable again, within which a replaced owner knows it. docs/operate/rados.md has the sum.
 constexpr absl::Duration kLookPause = absl::Seconds(10);
 constexpr absl::Duration kLookConnectTime = absl::Seconds(10);
 constexpr absl::Duration kLookReadTime = absl::Seconds(5);

@@ -2,7 +2,7 @@
 #define ARMATURE_STORAGE_RADOS_NAME_TABLE_H_
 
 // Names of files and directories of a volume in RADOS: the map of one object. Inside this component only. Format:
-// docs/FORMAT.md, "Files in RADOS".
+// docs/reference/format.md, "Files in RADOS".
 //
 //   entry := "directory"
 //          | "file " id " " size " " time          key: the path. size: decimal, or "open"; time: Unix seconds

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_RADOS_RADOS_VOLUME_H_
 #define ARMATURE_STORAGE_RADOS_RADOS_VOLUME_H_
 
-// A volume in Ceph RADOS: the files of a database in the objects of a pool. See docs/RADOS.md and
+// A volume in Ceph RADOS: the files of a database in the objects of a pool. See docs/operate/rados.md and
 // docs/decisions/0036-files-in-rados.md
 
 #include <cstdint>

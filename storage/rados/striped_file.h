@@ -2,7 +2,7 @@
 #define ARMATURE_STORAGE_RADOS_STRIPED_FILE_H_
 
 // The content of a file in RADOS: objects of a fixed size, named ID.0, ID.1, ... Inside this component only. Format:
-// docs/FORMAT.md, "Files in RADOS".
+// docs/reference/format.md, "Files in RADOS".
 
 #include <cstdint>
 #include <deque>

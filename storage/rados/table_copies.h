@@ -1,7 +1,8 @@
 #ifndef ARMATURE_STORAGE_RADOS_TABLE_COPIES_H_
 #define ARMATURE_STORAGE_RADOS_TABLE_COPIES_H_
 
-// Copies of table files on a local disk. Inside this component only. Format: docs/FORMAT.md, "Copies of table files".
+// Copies of table files on a local disk. Inside this component only. Format: docs/reference/format.md, "Copies of table
+// files".
 //
 //   copy := byte* sum* "ARMCOPY1" size hash zero    the bytes of the file first
 //   sum := fixed32                                 XXH3-64, lower half, of each 16 KiB; little-endian

@@ -2,7 +2,7 @@
 #define ARMATURE_STORAGE_RADOS_VOLUME_RECORD_H_
 
 // The attributes of the object `directory`: the format of a volume, and its owner. Inside this component only. Format:
-// docs/FORMAT.md, "Files in RADOS".
+// docs/reference/format.md, "Files in RADOS".
 //
 //   format := "1"
 //   needs := features, separated by blanks

@@ -1,8 +1,8 @@
 #ifndef ARMATURE_STORAGE_STORE_DAMAGED_FAMILIES_H_
 #define ARMATURE_STORAGE_STORE_DAMAGED_FAMILIES_H_
 
-// Column families with a damaged table file: docs/FORMAT.md, "Damaged families". Inside the store only, but for the
-// facts.
+// Column families with a damaged table file: docs/reference/format.md, "Damaged families". Inside the store only, but
+// for the facts.
 //
 // RocksDB ends all writes of the database when a compaction meets a damaged block. A damaged family is set apart
 // instead: it is not compacted any more, and the others go on. A family whose damage is known from an earlier run is

@@ -1,7 +1,8 @@
 #ifndef ARMATURE_STORAGE_STORE_DATA_DIRECTORY_H_
 #define ARMATURE_STORAGE_STORE_DATA_DIRECTORY_H_
 
-// The directory that holds a database: ownership, format version and process lock. docs/FORMAT.md, "Data directory".
+// The directory that holds a database: ownership, format version and process lock. docs/reference/format.md, "Data
+// directory".
 //
 //   armature.format := "armature database" line "format: " number line "database: " uuid line ("logs: 1" line)?
 //   armature.place := "armature place" line "file: " identity line

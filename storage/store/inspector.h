@@ -116,7 +116,7 @@ class Inspector {
 };
 
 // Parser for any record of the family `meta`, for tools that read all records. The daemon reads each kind where it
-// needs it. docs/FORMAT.md, "The meta family".
+// needs it. docs/reference/format.md, "The meta family".
 enum class MetaKind : uint8_t {
   kUnknown,
   kNextId,

@@ -1,8 +1,8 @@
 #ifndef ARMATURE_STORAGE_STORE_META_KEYS_H_
 #define ARMATURE_STORAGE_STORE_META_KEYS_H_
 
-// Every key of the families `meta`, `log`, `stream` and `expiry`. docs/FORMAT.md, "The meta family", "Change log",
-// "Streams" and "Expiry".
+// Every key of the families `meta`, `log`, `stream` and `expiry`. docs/reference/format.md, "The meta family", "Change
+// log", "Streams" and "Expiry".
 //
 //   meta key := "next_id" | "sequence" | "epoch"
 //             | "table/" table | "cursor/" table index | "build/" table index | "stats/" family

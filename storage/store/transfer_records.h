@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_TRANSFER_RECORDS_H_
 #define ARMATURE_STORAGE_STORE_TRANSFER_RECORDS_H_
 
-// Records of exports, imports and bulk operations in the family `meta`. docs/FORMAT.md, "Transfers".
+// Records of exports, imports and bulk operations in the family `meta`. docs/reference/format.md, "Transfers".
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs the measurements of docs/PERFORMANCE.md and writes their files of results; performance_plots.py draws them.
+"""Runs the measurements of docs/reference/performance.md and writes their files of results; performance_plots.py draws them.
 
     tests/bench/performance_runs.py --armatured build/release/daemon/armatured --bench build/release/tools/bench/armature-bench \\
         --out DIRECTORY

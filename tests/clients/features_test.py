@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the table of features in docs/clients/README.md with the scenarios, their runners and the packages.
+"""Compares the table of features in docs/develop/clients/README.md with the scenarios, their runners and the packages.
 
 Every operation and file of the scenarios belongs to a feature, every runner has every operation and names no file, so
 that it runs them all, and every name of a package in the table is in its source.
@@ -28,7 +28,7 @@ PACKAGES = {
 
 def table_of_features():
     """A dict for each row, by the headings."""
-    text = (ROOT / "docs/clients/README.md").read_text()
+    text = (ROOT / "docs/develop/clients/README.md").read_text()
     lines = re.findall(r"^\|.*\|$", text.split("## Features")[1].split("\n## ")[0], re.MULTILINE)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [dict(zip(rows[0], row)) for row in rows[2:]]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Clients of both protocols through HAProxy and nginx, configured as docs/OPERATIONS.md says.
+"""Clients of both protocols through HAProxy and nginx, configured as docs/operate/proxies.md says.
 
 Proxies and daemon listen on Unix sockets, so no port has to be chosen. Without a proxy's program its tests are skipped;
 `tools/setup --proxies` installs both.
@@ -18,7 +18,7 @@ import sys
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs/OPERATIONS.md"
+PAGE = HERE.parents[1] / "docs/operate/proxies.md"
 sys.path.insert(0, str(HERE.parent / "support"))
 from armature_cli import PATHS, UNREACHABLE, CliTest, run_tests  # noqa: E402
 from armature_daemon import WAIT_S, Daemon  # noqa: E402

@@ -1,4 +1,4 @@
-// The middleware of docs/clients/read_your_writes.md, against the daemon at $ENDPOINT, whose indexes are held back until "waiting" is
+// The middleware of docs/develop/clients/read_your_writes.md, against the daemon at $ENDPOINT, whose indexes are held back until "waiting" is
 // printed if $HELD is 1.
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The code of docs/clients/read_your_writes.md, as it stands there: reads of a global index contain the client's writes.
+"""The code of docs/develop/clients/read_your_writes.md, as it stands there: reads of a global index contain the client's writes.
 
 Where the daemon has fault points, the index is held back: a client without that code misses its write, and one with it waits.
 
@@ -20,7 +20,7 @@ import threading
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs/clients/read_your_writes.md"
+PAGE = HERE.parents[1] / "docs/develop/clients/read_your_writes.md"
 sys.path.insert(0, str(HERE.parent / "support"))
 from armature_daemon import Daemon, client_environment, has_fault_points  # noqa: E402
 from client_programs import TIMEOUT_S, node_script, npm_clients  # noqa: E402

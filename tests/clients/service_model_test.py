@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Nothing of the documented protocol is silently ignored.
 
-Walks the newest published service model: COMPATIBILITY.md lists each operation and no other, in the state that the daemon
+Walks the newest published service model: docs/reference/compatibility.md lists each operation and no other, in the state that the daemon
 shows, and the daemon reads or refuses each member of each request. The model is a data file of botocore: the newest from PyPI, else
 that of the distribution's package.
 
@@ -138,6 +138,6 @@ class ServiceModel(unittest.TestCase):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--armatured", required=True)
-    parser.add_argument("--compatibility", required=True, help="COMPATIBILITY.md")
+    parser.add_argument("--compatibility", required=True, help="docs/reference/compatibility.md")
     OPTIONS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

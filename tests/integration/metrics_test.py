@@ -48,8 +48,8 @@ class Scrape(dict):
 
 
 def documented():
-    """Names and kinds of the metrics in docs/METRICS.md."""
-    return dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", (ROOT / "docs/METRICS.md").read_text(), re.MULTILINE))
+    """Names and kinds of the metrics in docs/reference/metrics.md."""
+    return dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", (ROOT / "docs/reference/metrics.md").read_text(), re.MULTILINE))
 
 
 class Metrics(unittest.TestCase):
@@ -152,8 +152,8 @@ class Metrics(unittest.TestCase):
 
     def test_the_document_is_the_one_that_the_daemon_prints(self):
         printed = subprocess.run([ARGS.armatured, "--print_metrics_doc"], capture_output=True, text=True, check=True).stdout
-        self.assertEqual(printed, (ROOT / "docs/METRICS.md").read_text(),
-                         "make it anew: armatured --print_metrics_doc >docs/METRICS.md")
+        self.assertEqual(printed, (ROOT / "docs/reference/metrics.md").read_text(),
+                         "make it anew: armatured --print_metrics_doc >docs/reference/metrics.md")
 
     def test_health_is_told_and_nothing_else(self):
         self.assertEqual(self.daemon.get_text("/healthz"), (200, "ok\n"))

@@ -174,8 +174,8 @@ class Configuration(unittest.TestCase):
     def test_the_page_of_flags_is_that_of_the_program(self):
         printed = self.run_daemon("--print_flags_doc")
         self.assertEqual((printed.returncode, printed.stderr), (0, ""))
-        self.assertEqual(printed.stdout, (ROOT / "docs/FLAGS.md").read_text(),
-                         "make it anew: armatured --print_flags_doc >docs/FLAGS.md")
+        self.assertEqual(printed.stdout, (ROOT / "docs/reference/flags.md").read_text(),
+                         "make it anew: armatured --print_flags_doc >docs/reference/flags.md")
 
     def test_sizes_and_times_take_units(self):
         self.file.write_text("data_dir = /x\nstream_mb_max = 1G\nttl_interval = 1m\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The unit of systemd, and the drop-in for secrets that SECURITY.md has."""
+"""The unit of systemd, and the drop-in for secrets that docs/operate/credentials.md has."""
 
 import argparse
 import pathlib
@@ -20,8 +20,8 @@ CREDENTIALS = """{"access_keys": [{"id": "AKOPS", "secret": "a-secret-of-some-le
 
 
 def secrets_drop_in():
-    text = (ROOT / "docs/SECURITY.md").read_text()
-    return text.split("### Secrets from systemd", 1)[1].split("```ini\n", 1)[1].split("```", 1)[0]
+    text = (ROOT / "docs/operate/credentials.md").read_text()
+    return text.split("## Secrets from systemd", 1)[1].split("```ini\n", 1)[1].split("```", 1)[0]
 
 
 @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd-analyze")

@@ -12,7 +12,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ROOT / "packaging/armature.rules.yml"
 DASHBOARD = ROOT / "packaging/grafana-dashboard.json"
-OPERATIONS = ROOT / "docs/OPERATIONS.md"
+OPERATIONS = ROOT / "docs/operate"
 CASES = pathlib.Path(__file__).resolve().parent / "alarms"
 SEVERITIES = {"critical", "warning", "info"}
 # Set by Prometheus for every series of a target.
@@ -42,9 +42,9 @@ def alarms():
 
 
 def metrics():
-    """(kind, labels) of the metrics in docs/METRICS.md, by name."""
+    """(kind, labels) of the metrics in docs/reference/metrics.md, by name."""
     found = {}
-    for line in (ROOT / "docs/METRICS.md").read_text().splitlines():
+    for line in (ROOT / "docs/reference/metrics.md").read_text().splitlines():
         if match := re.match(r"\| `(\w+)` \| (\w+) \| ([\w, ]*) \|", line):
             found[match[1]] = (match[2], set(re.findall(r"\w+", match[3])))
     found["up"] = ("gauge", set())
@@ -68,9 +68,9 @@ def names_in(query):
 
 
 def operations_rows():
-    """(name, condition) of the tables of alarms in docs/OPERATIONS.md."""
+    """(name, condition) of the tables of alarms in docs/operate."""
     found, in_table = [], False
-    for line in OPERATIONS.read_text().splitlines():
+    for line in "\n".join(page.read_text() for page in sorted(OPERATIONS.glob("*.md"))).splitlines():
         if line.startswith("| alarm |"):
             in_table = True
         elif not line.startswith("|"):
@@ -108,7 +108,7 @@ class Alarms(unittest.TestCase):
             with self.subTest(name):
                 labels = set(TARGET_LABELS)
                 for metric in names_in(rule["expr"]):
-                    self.assertIsNotNone(found := definition(metric, known), f"{metric} is not in docs/METRICS.md")
+                    self.assertIsNotNone(found := definition(metric, known), f"{metric} is not in docs/reference/metrics.md")
                     labels |= found[1]
                 used = set(re.findall(r'(\w+)=~?"', rule["expr"]))
                 for group in re.findall(r"\b(?:by|on) \(([^)]*)\)", rule["expr"]):
@@ -186,7 +186,7 @@ class Dashboard(unittest.TestCase):
         for panel in panels():
             for query in queries(panel):
                 for name in names_in(query):
-                    self.assertIsNotNone(definition(name, known), f"{panel['title']}: {name} is not in docs/METRICS.md")
+                    self.assertIsNotNone(definition(name, known), f"{panel['title']}: {name} is not in docs/reference/metrics.md")
                     self.assertRegex(query, rf'\b{name}\{{[^}}]*instance=~"\$instance"', panel["title"])
                     seen.add(name)
         self.assertGreater(len(seen), 40)

@@ -19,7 +19,7 @@ About versions.
 
 Flags:
 
-- Sizes take units: `--cache_mb=4G`. See [FLAGS](docs/FLAGS.md), where a long line is wrapped at eighty columns of
+- Sizes take units: `--cache_mb=4G`. See [FLAGS](docs/reference/flags.md), where a long line is wrapped at eighty columns of
   text.
 - Another.
 

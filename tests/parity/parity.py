@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/PARITY.md: operations, cases and divergences, from the places that already hold them.
+"""Writes docs/reference/parity.md: operations, cases and divergences, from the places that already hold them.
 
     tests/parity/parity.py            # prints the page
     tests/parity/parity.py --record   # writes it
@@ -15,8 +15,8 @@ sys.path[:0] = [str(ROOT / "tests/differential"), str(ROOT / "tests/tidy")]
 import known  # noqa: E402
 from prose import wrap  # noqa: E402
 
-PAGE = ROOT / "docs/PARITY.md"
-COMPATIBILITY = ROOT / "docs/COMPATIBILITY.md"
+PAGE = ROOT / "docs/reference/parity.md"
+COMPATIBILITY = ROOT / "docs/reference/compatibility.md"
 CASES = ROOT / "tests/conformance/cases"
 DIFFERENCES = ROOT / "tests/differential/known_differences.txt"
 CLIENTS = ROOT / "tests/clients/README.md"
@@ -104,7 +104,7 @@ def operations_section(rows, all_topics):
 def topics_section(all_topics):
     rows = []
     for topic in all_topics:
-        link = f"[{topic.name.replace('_', ' ')}](../tests/conformance/cases/{topic.name}.txt)"
+        link = f"[{topic.name.replace('_', ' ')}](../../tests/conformance/cases/{topic.name}.txt)"
         rows.append([link, topic.cases, sum(topic.requests.values()), topic.errors])
     return table(["topic", "cases", "requests", "exact texts of errors"], rows)
 
@@ -156,18 +156,18 @@ PAGE_FORM = """# Parity
 <!-- Written by tests/parity/parity.py --record; a test fails if it is not current. -->
 
 This page counts how far the daemon behaves like DynamoDB, and lists where it does not. All numbers are taken from the
-tests and documents of this repository by [tests/parity](../tests/parity/README.md).
+tests and documents of this repository by [tests/parity](../../tests/parity/README.md).
 
 {summary}
 
-The cases state what the API documents, in [files of text](../tests/conformance/README.md). All of them pass in every
+The cases state what the API documents, in [files of text](../../tests/conformance/README.md). All of them pass in every
 run of the tests, but for those that may fail. They are not run against the original service.
 
 ## Operations
 
 *There*: works as documented. *Setting*: stored, validated and reported, without further effect. *No*: answers
 `UnknownOperationException`. Requests in cases are those that conformance cases send; further tests send more. Links and
-terms are explained in [COMPATIBILITY.md](COMPATIBILITY.md).
+terms are explained in [Compatibility](compatibility.md).
 
 {operations}
 
@@ -177,13 +177,13 @@ terms are explained in [COMPATIBILITY.md](COMPATIBILITY.md).
 
 ## Differences by design
 
-[COMPATIBILITY.md](COMPATIBILITY.md) has these, and small ones of settings, jobs, errors and statements.
+[Compatibility](compatibility.md) has these, and small ones of settings, jobs, errors and statements.
 
 {differences}
 
 ## Other implementations
 
-[Random requests](../tests/differential/README.md) are sent to the daemon and to other implementations of the API. Every
+[Random requests](../../tests/differential/README.md) are sent to the daemon and to other implementations of the API. Every
 difference was judged by the documentation of the API. Where the daemon was wrong, it was mended. In these cases its
 answer stays:
 
@@ -203,12 +203,12 @@ def page():
     differences = table_rows(compatibility, "Differences by design")
     entries = known.parse(DIFFERENCES.read_text())
     all_topics = topics()
-    # Links within COMPATIBILITY.md lead there, too.
-    operations = re.sub(r"\]\(#", "](COMPATIBILITY.md#", operations_section(rows, all_topics))
+    # Links within the page on compatibility lead there, too.
+    operations = re.sub(r"\]\(#", "](compatibility.md#", operations_section(rows, all_topics))
     clients = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", table(["client", "from"], [row[:2] for row in client_rows()]))
     return wrap(PAGE_FORM.format(
         summary=summary(rows, all_topics, entries, differences), operations=operations, topics=topics_section(all_topics),
-        differences=re.sub(r"\]\(#", "](COMPATIBILITY.md#", table(["subject", "DynamoDB", "Armature"], differences)),
+        differences=re.sub(r"\]\(#", "](compatibility.md#", table(["subject", "DynamoDB", "Armature"], differences)),
         peers=peers_section(entries), clients=clients))
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/PARITY.md is current, and its numbers are counted as it says."""
+"""docs/reference/parity.md is current, and its numbers are counted as it says."""
 
 import unittest
 

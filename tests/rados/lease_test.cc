@@ -25,7 +25,7 @@
 namespace armature::rados {
 namespace {
 
-// docs/RADOS.md: within which a replaced owner knows it.
+// docs/operate/rados.md: within which a replaced owner knows it.
 constexpr absl::Duration kKnownWithin = absl::Seconds(30);
 
 class RadosLease : public testing::Test {

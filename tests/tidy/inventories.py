@@ -5,14 +5,14 @@ import unittest
 
 from tree import FOREIGN_FOLDERS, ROOT, code_files, name_of, tree_files
 
-ARCHITECTURE = ROOT / "docs/ARCHITECTURE.md"
-COMPATIBILITY = ROOT / "docs/COMPATIBILITY.md"
+ARCHITECTURE = ROOT / "docs/internals/architecture.md"
+COMPATIBILITY = ROOT / "docs/reference/compatibility.md"
 SERVICES = ROOT / "proto/armature/api/v1/service.proto"
 
 # Folders whose README has a table of all folders in them.
 FOLDERS_WITH_TABLE = ("storage", "storage/store", "engine", "daemon", "client", "tools", "tests")
 FOLDER_COLUMN = re.compile(r"\|\s*Folders?(?: or file)?\s*\|")
-# Layers that are no folders of the daemon's code, and so are not in the table of ARCHITECTURE.md.
+# Layers that are no folders of the daemon's code, and so are not in the table of docs/internals/architecture.md.
 LAYERS_WITHOUT_ROW = {"cli_support"}
 # Layers that are divided into rooms, and their folders.
 LAYERS_WITH_ROOMS = {"store": "storage/store", "engine": "engine"}
@@ -96,11 +96,11 @@ class InventoriesTest(unittest.TestCase):
             named[cells[0].strip("`")] = re.search(r"`([^`]+)`", cells[1]).group(1)
         for layer, folder in named.items():
             if not (ROOT / folder).is_dir():
-                findings.append(f"docs/ARCHITECTURE.md: layer '{layer}': there is no folder '{folder}'")
+                findings.append(f"docs/internals/architecture.md: layer '{layer}': there is no folder '{folder}'")
         built = layers_in_build() - LAYERS_WITHOUT_ROW
-        findings += [f"docs/ARCHITECTURE.md: name the layer '{layer}'" for layer in sorted(built - named.keys())]
+        findings += [f"docs/internals/architecture.md: name the layer '{layer}'" for layer in sorted(built - named.keys())]
         gone = sorted(named.keys() - built)
-        findings += [f"docs/ARCHITECTURE.md: no target is the layer '{layer}'" for layer in gone]
+        findings += [f"docs/internals/architecture.md: no target is the layer '{layer}'" for layer in gone]
         self.check(findings)
 
     def test_architecture_names_all_rooms(self):
@@ -111,8 +111,8 @@ class InventoriesTest(unittest.TestCase):
             folder = LAYERS_WITH_ROOMS[cells[0].strip("`")]
             named = set(re.findall(r"`([^`]+)`:", cells[1]))
             rooms = {room for room in folders_in(folder) if f"{folder}/{room}" not in layers}
-            findings += [f"docs/ARCHITECTURE.md: name the room '{folder}/{room}'" for room in sorted(rooms - named)]
-            findings += [f"docs/ARCHITECTURE.md: there is no room '{folder}/{room}'" for room in sorted(named - rooms)]
+            findings += [f"docs/internals/architecture.md: name the room '{folder}/{room}'" for room in sorted(rooms - named)]
+            findings += [f"docs/internals/architecture.md: there is no room '{folder}/{room}'" for room in sorted(named - rooms)]
         self.check(findings)
 
     def test_architecture_names_all_threads(self):
@@ -121,8 +121,8 @@ class InventoriesTest(unittest.TestCase):
         for cells in rows(ARCHITECTURE.read_text(), "| thread | does |"):
             named.update(re.findall(r"`([\w-]+)`", cells[0]))
         unnamed = sorted(names.keys() - named)
-        findings = [f"{names[name]}: name the thread '{name}' in docs/ARCHITECTURE.md" for name in unnamed]
-        findings += [f"docs/ARCHITECTURE.md: no code names a thread '{name}'" for name in sorted(named - names.keys())]
+        findings = [f"{names[name]}: name the thread '{name}' in docs/internals/architecture.md" for name in unnamed]
+        findings += [f"docs/internals/architecture.md: no code names a thread '{name}'" for name in sorted(named - names.keys())]
         self.check(findings)
 
     def test_operations_are_in_the_list_of_differences(self):
@@ -130,18 +130,18 @@ class InventoriesTest(unittest.TestCase):
         states = {}
         for cells in rows(COMPATIBILITY.read_text(), "| operation | state |"):
             states[re.sub(r"^\*.*\* ", "", cells[0])] = cells[1]
-        findings = [f"docs/COMPATIBILITY.md: name the operation '{name}'" for name in sorted(calls - states.keys())]
+        findings = [f"docs/reference/compatibility.md: name the operation '{name}'" for name in sorted(calls - states.keys())]
         for name, state in sorted(states.items()):
             if state not in ("there", "setting", "no"):
-                findings.append(f"docs/COMPATIBILITY.md: '{name}' has an unknown state '{state}'")
+                findings.append(f"docs/reference/compatibility.md: '{name}' has an unknown state '{state}'")
             if (name in calls) != (state != "no"):
-                findings.append(f"docs/COMPATIBILITY.md: '{name}' is '{state}', and the protos say otherwise")
+                findings.append(f"docs/reference/compatibility.md: '{name}' is '{state}', and the protos say otherwise")
         self.check(findings)
 
 
 class KeystrokesTest(unittest.TestCase):
     def test_the_keystrokes_of_the_manual_are_counted(self):
-        text = (ROOT / "docs/CLI.md").read_text().split("## Keystrokes")[1].split("\n## ")[0]
+        text = (ROOT / "docs/reference/cli.md").read_text().split("## Keystrokes")[1].split("\n## ")[0]
         rows = re.findall(r"^\| [^|]+ \| `(.+?)` \| (\d+) \|", text, re.M)
         self.assertGreaterEqual(len(rows), 10)
         for command, keys in rows:

@@ -12,7 +12,7 @@ from tree import ROOT, name_of, tree_files
 
 COLUMNS_MAX = 120
 # Documents that a program prints.
-GENERATED = {"docs/METRICS.md"}
+GENERATED = {"docs/reference/metrics.md"}
 
 FENCE = re.compile(r" *(```|~~~)")
 ITEM = re.compile(r"( *)([-*+]|\d+[.)]) +(?=\S)")

@@ -3,7 +3,8 @@
 
 // The index advisor proposes keys and indexes for a workload, with the reason and the cost of each.
 //
-// Uses neither files nor a daemon. Deterministic: equal workloads have equal advice. docs/ADVISE.md has the rules.
+// Uses neither files nor a daemon. Deterministic: equal workloads have equal advice. docs/develop/advise.md has the
+// rules.
 
 #include <optional>
 #include <string>

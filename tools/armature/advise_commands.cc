@@ -106,7 +106,7 @@ constexpr char kAdviseExamples[] = R"(Examples:
   armature advise docs/examples/advise/orders.json
   armature advise workload.json --output json
   armature advise workload.json --table Orders
-The file's format and the rules are in docs/ADVISE.md. Only --table talks to a daemon.
+The file's format and the rules are in docs/develop/advise.md. Only --table talks to a daemon.
 )";
 
 struct AdviseOptions {

@@ -176,8 +176,8 @@ std::string ManPage(const std::vector<Command>& commands) {
   const std::string footer = program.get_footer();
   page += Cat(".SH NOTES\n", Verbatim(Sv(absl::StripAsciiWhitespace(footer))));
   page +=
-      ".SH SEE ALSO\narmatured(8), armature\\-bench(1); OPERATIONS.md, SECURITY.md and METRICS.md in "
-      "share/doc/armature\n";
+      ".SH SEE ALSO\narmatured(8), armature\\-bench(1); the documents in share/doc/armature: "
+      "operate/README.md, reference/cli.md\n";
   return page;
 }
 

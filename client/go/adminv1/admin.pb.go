@@ -1951,7 +1951,7 @@ type IndexDifference struct {
 	IndexName     string                 `protobuf:"bytes,1,opt,name=index_name,json=indexName,proto3" json:"index_name,omitempty"` // Empty: an unreadable row of the table itself.
 	Kind          IndexDifference_Kind   `protobuf:"varint,2,opt,name=kind,proto3,enum=armature.admin.v1.IndexDifference_Kind" json:"kind,omitempty"`
 	Key           *apiv1.Item            `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`                           // Key of the item; absent if the entry is unreadable.
-	EntryKey      []byte                 `protobuf:"bytes,4,opt,name=entry_key,json=entryKey,proto3" json:"entry_key,omitempty"` // Key of the entry on disk; see docs/FORMAT.md.
+	EntryKey      []byte                 `protobuf:"bytes,4,opt,name=entry_key,json=entryKey,proto3" json:"entry_key,omitempty"` // Key of the entry on disk; see docs/reference/format.md.
 	Repaired      bool                   `protobuf:"varint,5,opt,name=repaired,proto3" json:"repaired,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -15,7 +15,7 @@ import (
 	"github.com/armaturedb/armature/client/go/armaturetest"
 )
 
-// open has the code of docs/clients/go.md.
+// open has the code of docs/develop/clients/go.md.
 func open() (*armature.Client, error) {
 	client, err := armature.Open("localhost:7700", armatureotel.Instrument())
 	return client, err

@@ -1,5 +1,5 @@
 // The reasons why a daemon cannot be reached, in words of this package instead of those of gRPC and TLS.
-// docs/clients/README.md lists them.
+// docs/develop/clients/README.md lists them.
 
 /** Texts of gRPC and of Node.js, what they say of the address, and whether a repeat would fail in the same way. */
 const REASONS: readonly (readonly [RegExp, (address: string, why: string) => string, boolean])[] = [

@@ -1,4 +1,4 @@
-// The package `@armaturedb/client`: see docs/clients/node.md.
+// The package `@armaturedb/client`: see docs/develop/clients/node.md.
 
 export { Client } from './client';
 export type { Key } from './client';

@@ -1,4 +1,4 @@
-//! Makes a program of the code in docs/clients/rust.md. GUIDE names another file.
+//! Makes a program of the code in docs/develop/clients/rust.md. GUIDE names another file.
 //!
 //! Blocks that begin with an attribute or `use` are items. Those with the host db.example.org are compiled only. All others are the
 //! statements of one function, in their order.
@@ -6,7 +6,7 @@ use std::{env, fs, path::Path};
 
 fn main() {
     println!("cargo::rerun-if-env-changed=GUIDE");
-    let guide = env::var("GUIDE").unwrap_or_else(|_| "../../../docs/clients/rust.md".into());
+    let guide = env::var("GUIDE").unwrap_or_else(|_| "../../../docs/develop/clients/rust.md".into());
     println!("cargo::rerun-if-changed={guide}");
     let text = fs::read_to_string(&guide).unwrap_or_else(|error| panic!("{guide}: {error}"));
     let (mut items, mut statements, mut compiled) = (String::new(), String::new(), String::new());

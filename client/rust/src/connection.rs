@@ -76,7 +76,7 @@ pub(crate) struct Route {
 /// The result of an attempt to connect, which all waiting calls share.
 type Connected = Result<Sender, Arc<Unreachable>>;
 
-/// Why there is no connection. docs/clients/README.md lists the reasons.
+/// Why there is no connection. docs/develop/clients/README.md lists the reasons.
 #[derive(Debug)]
 pub(crate) struct Unreachable {
     pub(crate) reason: String,

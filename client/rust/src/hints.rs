@@ -1,4 +1,4 @@
-//! Hints: facts about a refused request that the daemon's text leaves out. docs/clients/README.md lists them.
+//! Hints: facts about a refused request that the daemon's text leaves out. docs/develop/clients/README.md lists them.
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;

@@ -25,7 +25,7 @@
 //!
 //! A call without a timeout of its own gets that of the client: 10 seconds, or [`ClientBuilder::timeout`]. It covers all attempts.
 //!
-//! The [guide](https://github.com/armaturedb/armature/blob/main/docs/clients/rust.md) shows everything.
+//! The [guide](https://github.com/armaturedb/armature/blob/main/docs/develop/clients/rust.md) shows everything.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

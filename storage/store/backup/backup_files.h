@@ -1,8 +1,8 @@
 #ifndef ARMATURE_STORAGE_STORE_BACKUP_BACKUP_FILES_H_
 #define ARMATURE_STORAGE_STORE_BACKUP_BACKUP_FILES_H_
 
-// The files of a backup directory: manifests, listing, integrity checks, and removal of unneeded files. docs/FORMAT.md,
-// "Backup directory". Inside the store only.
+// The files of a backup directory: manifests, listing, integrity checks, and removal of unneeded files.
+// docs/reference/format.md, "Backup directory". Inside the store only.
 //
 //   manifest := "armature backup" line field* "checksum: " hash line
 //   field := name ": " value line                  format, backup, engine, database, data_format, started_ms,

@@ -50,7 +50,8 @@ class BackupReader {
   const std::unique_ptr<Impl> impl_;
 };
 
-// The note of a backup that was created through the API as a backup of one table. docs/FORMAT.md, "Backup directory".
+// The note of a backup that was created through the API as a backup of one table. docs/reference/format.md, "Backup
+// directory".
 struct TableBackupNote {
   std::string arn;
   std::string name;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_BACKUP_BACKUP_REPOSITORY_H_
 #define ARMATURE_STORAGE_STORE_BACKUP_BACKUP_REPOSITORY_H_
 
-// A directory of backups of whole databases. docs/FORMAT.md, "Backup directory".
+// A directory of backups of whole databases. docs/reference/format.md, "Backup directory".
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 #ifndef ARMATURE_STORAGE_STORE_CATALOG_CATALOG_RECORD_H_
 #define ARMATURE_STORAGE_STORE_CATALOG_CATALOG_RECORD_H_
 
-// Records of tables, streams, index builds and transfers on disk. docs/FORMAT.md, "Table records", "The meta family"
-// and "Transfers".
+// Records of tables, streams, index builds and transfers on disk. docs/reference/format.md, "Table records", "The meta
+// family" and "Transfers".
 //
 //   table := 0x01 message                          TableRecord of records/catalog.proto
 //   stream := 0x01 message                         StreamRecord of records/catalog.proto
@@ -70,7 +70,7 @@ struct BuildState {
   friend bool operator==(const BuildState&, const BuildState&) = default;
 };
 
-// The value of a build record. docs/FORMAT.md, "The meta family".
+// The value of a build record. docs/reference/format.md, "The meta family".
 std::string EncodeBuildState(const BuildState& state);
 // Errors: DataLoss for an unknown version or malformed bytes.
 absl::StatusOr<BuildState> ParseBuildState(std::string_view value);

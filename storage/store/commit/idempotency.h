@@ -32,7 +32,7 @@ struct TokenRecord {
   friend bool operator==(const TokenRecord&, const TokenRecord&) = default;
 };
 
-// The value of a token record. docs/FORMAT.md, "The meta family".
+// The value of a token record. docs/reference/format.md, "The meta family".
 std::string EncodeTokenRecord(const TokenRecord& record);
 // Errors: DataLoss for another version or malformed bytes.
 absl::StatusOr<TokenRecord> ParseTokenRecord(std::string_view value);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_EXPIRY_EXPIRY_INDEX_H_
 #define ARMATURE_STORAGE_STORE_EXPIRY_EXPIRY_INDEX_H_
 
-// The index of items by the time at which they expire. docs/FORMAT.md, "Expiry".
+// The index of items by the time at which they expire. docs/reference/format.md, "Expiry".
 //
 // A row says that an item may expire at a time. Writes maintain the rows in their batch from the moment when time to
 // live is on. The rows of older items are written by a scan. The scan takes no locks, so it may leave a row of an item

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_LOG_SEQUENCE_EPOCH_H_
 #define ARMATURE_STORAGE_STORE_LOG_SEQUENCE_EPOCH_H_
 
-// Epochs of change sequences: docs/FORMAT.md, "Epochs", and docs/decisions/0048-epochs-of-change-sequences.md
+// Epochs of change sequences: docs/reference/format.md, "Epochs", and docs/decisions/0048-epochs-of-change-sequences.md
 //
 // A position is a change sequence that a client keeps: in a stream, in a watch, or to read its own writes. In another
 // history of the database, such as one that was restored from a backup, the same sequence is another change or none. So

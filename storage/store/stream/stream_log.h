@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_STREAM_STREAM_LOG_H_
 #define ARMATURE_STORAGE_STORE_STREAM_STREAM_LOG_H_
 
-// The streams of tables and their change records: docs/FORMAT.md, "Streams".
+// The streams of tables and their change records: docs/reference/format.md, "Streams".
 //
 // The records of all streams are in one column family, ordered by segment, stream, slot and sequence. A segment is a
 // period of time, common to all streams. A new one begins every few hours, and the oldest is removed as a whole, by

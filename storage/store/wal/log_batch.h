@@ -2,7 +2,7 @@
 #define ARMATURE_STORAGE_STORE_WAL_LOG_BATCH_H_
 
 // The batches of the write-ahead log as an archive needs them: their place among all writes, and when they were
-// written. Format: docs/FORMAT.md, "Write-ahead log".
+// written. Format: docs/reference/format.md, "Write-ahead log".
 //
 //   time mark := "arm" 0x02 time
 //   time := fixed64                                milliseconds since 1970, big-endian

@@ -2,7 +2,7 @@
 #define ARMATURE_STORAGE_STORE_WAL_LOG_KEEPER_H_
 
 // Files of the write-ahead log that an archive has not read yet: RocksDB deletes them when they are not needed for a
-// start. docs/FORMAT.md, "Data directory". Inside the store only.
+// start. docs/reference/format.md, "Data directory". Inside the store only.
 //
 //   state := "armature archiving" line "place: " text line "owner: " text line
 //   families := (id " " name line)*                a torn last line is ignored

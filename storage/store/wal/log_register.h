@@ -3,7 +3,7 @@
 
 // The register of a database's log files: which files exist, and how far each is known to be on disk. A start compares
 // it with the files that are there. RocksDB itself does not notice that a file of the write-ahead log is missing.
-// Format: docs/FORMAT.md, "Register of log files". Inside the store only.
+// Format: docs/reference/format.md, "Register of log files". Inside the store only.
 //
 //   register := magic slot*
 //   magic := "armature logs 1\n" and 16 spaces

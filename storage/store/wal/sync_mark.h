@@ -3,7 +3,7 @@
 
 // A note in each batch of the write-ahead log: how far the log was synced when the batch was written. With it a start
 // can tell damage of acknowledged data from what a power cut leaves of a batch that was still being written. Format:
-// docs/FORMAT.md, "Write-ahead log". Inside the store only.
+// docs/reference/format.md, "Write-ahead log". Inside the store only.
 //
 //   mark := "arm" 0x01 acknowledged file offset
 //   acknowledged := 0x00 | 0x01                    0x01: the batch is acknowledged before it is synced

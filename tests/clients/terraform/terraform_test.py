@@ -273,9 +273,9 @@ class NeighboursTest(ResourceTest):
 
 
 class DocumentTest(unittest.TestCase):
-    """The blocks of docs/IAC.md."""
+    """The blocks of docs/develop/iac.md."""
 
-    PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs/IAC.md"
+    PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs/develop/iac.md"
 
     def block(self, language):
         return re.search(rf"```{language}\n(.*?)```", self.PAGE.read_text(), re.DOTALL)[1]

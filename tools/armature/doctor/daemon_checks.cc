@@ -17,7 +17,7 @@ Finding CheckVersion(const std::string& daemon) {
 Finding CheckWrites(const admin::v1::GetServerInfoResponse& info) {
   if (!info.writes_refused_reason().empty()) {
     return {"writes", FindingState::kFail, Cat("refused: ", info.writes_refused_reason()),
-            "see docs/OPERATIONS.md, A full disk"};
+            "see docs/operate/troubleshooting.md, A full disk"};
   }
   if (info.writes_stopped() || info.writes_delayed_to_bytes_per_second() > 0) {
     return {"writes", FindingState::kWarn, "held back: compactions do not keep up", "a faster disk, or fewer writes"};

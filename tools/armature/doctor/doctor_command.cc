@@ -90,7 +90,7 @@ Finding ReadDaemonSettings(const Host& host, const std::string& path, DaemonSett
   if (!fault.ok())
     return Fine("configuration", Cat(file, "; only its form is checked: ", Sv(fault.status().message())));
   if (fault->empty()) return Fine("configuration", Cat(file, " is one that armatured takes"));
-  return {"configuration", FindingState::kFail, *fault, "docs/FLAGS.md has all flags"};
+  return {"configuration", FindingState::kFail, *fault, "docs/reference/flags.md has all flags"};
 }
 
 // The user that the daemon runs as, or would.

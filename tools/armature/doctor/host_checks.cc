@@ -124,7 +124,7 @@ Findings CheckMemory(const Patient& patient) {
       Cat("cache, memtables and requests may take ", ShowBytes(budgets), " of ", ShowBytes(memory));
   constexpr char kRemedy[] = "lower --cache_mb, --memtables_mb or --request_memory_mb, or leave them out";
   if (budgets > memory) return {{"memory", FindingState::kFail, text, kRemedy}};
-  // Requests in progress and the allocator take half as much again (docs/OPERATIONS.md).
+  // Requests in progress and the allocator take half as much again (docs/operate/sizing.md).
   if (budgets + budgets / 2 > memory) {
     return {{"memory", FindingState::kWarn, Cat(text, ", and requests half as much again"), kRemedy}};
   }

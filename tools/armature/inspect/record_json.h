@@ -1,8 +1,8 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_INSPECT_RECORD_JSON_H_
 #define ARMATURE_TOOLS_ARMATURE_INSPECT_RECORD_JSON_H_
 
-// Keys, rows, records of the change log, and tables and other records of the family `meta` in JSON. docs/FORMAT.md
-// specifies them.
+// Keys, rows, records of the change log, and tables and other records of the family `meta` in JSON.
+// docs/reference/format.md specifies them.
 //
 // Damaged records are shown as far as they can be read; the reasons are in Decoded::problems. Times are seconds since
 // the epoch, in members that end in DateTime; 0 stands for never.

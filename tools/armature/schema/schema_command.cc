@@ -143,7 +143,7 @@ directory gives all its files with the endings .json, .yaml, .yml, .template, .s
 
 A missing table is created and gets its items. A table that is there with the same definition is left as it is, and
 so are its items: the command may run at every start. A table with another definition is an error that names the
-first difference, before anything is done. docs/CLI.md describes the forms.
+first difference, before anything is done. docs/reference/cli.md describes the forms.
 
 Exit codes: 1 the daemon refused, 4 a table has another definition, 5 a file cannot be used.
 

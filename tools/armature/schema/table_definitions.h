@@ -25,8 +25,8 @@ bool IsBatch(const Json& json);
 // The items of such a batch. Errors: INVALID_ARGUMENT with the path of the fault; also for a DeleteRequest.
 absl::StatusOr<Schema> ItemsOfBatch(const Json& json);
 
-// The tables of a script of CREATE TABLE statements (docs/SHELL.md). Errors: INVALID_ARGUMENT with the line of the
-// statement; also for any other statement.
+// The tables of a script of CREATE TABLE statements (docs/reference/shell.md). Errors: INVALID_ARGUMENT with the line
+// of the statement; also for any other statement.
 absl::StatusOr<Schema> TablesOfScript(std::string_view text);
 
 }  // namespace armature::cli

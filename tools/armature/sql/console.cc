@@ -38,7 +38,7 @@ std::string PlainArgument(std::string_view argument) {
 }  // namespace
 
 std::string_view ConsoleHelp() {
-  return R"(Statements are PartiQL and the SQL of docs/SHELL.md. They end with a semicolon and may have several
+  return R"(Statements are PartiQL and the SQL of docs/reference/shell.md. They end with a semicolon and may have several
 lines.
   \d [TABLE]            tables; keys and indexes of a table
   \x [on|off]           items one below the other

@@ -171,7 +171,7 @@ void AddSqlCommand(CLI::App& app, Action* action) {
   command.footer(
       R"(Statements end at the first error, unless --keep-going; those before it are done. Errors in files name
 the file and the line. On a terminal, without a statement, this is a shell with history and completion, as is
-armature without any argument; \? lists its commands. The statements are those of PartiQL and of docs/SHELL.md.
+armature without any argument; \? lists its commands. The statements are those of PartiQL and of docs/reference/shell.md.
 
 Exit codes: 1 the daemon refused a statement, 2 the client did, 3 no answer, 5 a file cannot be used.
 

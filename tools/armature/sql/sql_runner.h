@@ -1,7 +1,8 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_SQL_SQL_RUNNER_H_
 #define ARMATURE_TOOLS_ARMATURE_SQL_SQL_RUNNER_H_
 
-// Execution of any statement: PartiQL by the daemon, the SQL of docs/SHELL.md by operations that the daemon has.
+// Execution of any statement: PartiQL by the daemon, the SQL of docs/reference/shell.md by operations that the daemon
+// has.
 
 #include <string_view>
 #include <vector>

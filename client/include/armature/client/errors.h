@@ -30,7 +30,7 @@ std::string ErrorName(const absl::Status& status);
 std::optional<api::v1::ErrorDetail> ErrorDetailOf(const absl::Status& status);
 
 // The client's knowledge about a refused request beside the daemon's text: table and index, the given key and that of
-// the table, the place of a number. docs/clients/README.md lists the hints. May be empty. For people only.
+// the table, the place of a number. docs/develop/clients/README.md lists the hints. May be empty. For people only.
 std::string HintOf(const absl::Status& status);
 
 // Exception, message and hint in one text for people: "ValidationException: ... (table users)".

@@ -1,4 +1,4 @@
-//! Runs the code of docs/clients/rust.md against the daemon at $ARMATURED.
+//! Runs the code of docs/develop/clients/rust.md against the daemon at $ARMATURED.
 #![allow(unused_imports, unused_variables, clippy::let_unit_value)]
 include!(concat!(env!("OUT_DIR"), "/guide.rs"));
 

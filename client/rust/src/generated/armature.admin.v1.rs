@@ -562,7 +562,7 @@ pub struct IndexDifference {
     /// Key of the item; absent if the entry is unreadable.
     #[prost(message, optional, tag = "3")]
     pub key: ::core::option::Option<crate::Item>,
-    /// Key of the entry on disk; see docs/FORMAT.md.
+    /// Key of the entry on disk; see docs/reference/format.md.
     #[prost(bytes = "vec", tag = "4")]
     pub entry_key: ::prost::alloc::vec::Vec<u8>,
     #[prost(bool, tag = "5")]

@@ -100,7 +100,7 @@ TEST(Operations, AreFoundByName) {
 }
 
 TEST(Operations, StandInTheListOfDifferences) {
-  std::ifstream file(test::TestDataPath("../../docs/COMPATIBILITY.md"));
+  std::ifstream file(test::TestDataPath("../../docs/reference/compatibility.md"));
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   for (const Operation& operation : engine::kOperations) {
     if (operation.plane == Plane::kAdmin) continue;  // not in the original API

@@ -1,4 +1,4 @@
-// Tests of the single rules in docs/ADVISE.md.
+// Tests of the single rules in docs/develop/advise.md.
 #include <string>
 #include <vector>
 

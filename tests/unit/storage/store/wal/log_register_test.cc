@@ -132,7 +132,7 @@ TEST(SyncMark, IsFoundInABatch) {
   EXPECT_FALSE(FindSyncMark("short").has_value());
 }
 
-// The bytes of docs/FORMAT.md.
+// The bytes of docs/reference/format.md.
 TEST(SyncMark, Format) {
   EXPECT_EQ(EncodeSyncMark({{2, 3}, false}),
             std::string("arm\x01\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x03", 21));

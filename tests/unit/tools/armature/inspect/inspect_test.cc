@@ -82,7 +82,7 @@ class InspectTest : public testing::Test {
 };
 
 TEST_F(InspectTest, AKeyHasItsComponentsWithoutACatalogToo) {
-  // The example of docs/FORMAT.md.
+  // The example of docs/reference/format.md.
   const std::string key = TableKey(Item(R"({"pk": {"S": "a"}, "sk": {"N": "7"}})"));
   const Decoded bare = DecodeKey(key, KeyLayout());
   EXPECT_THAT(bare.problems, IsEmpty());

@@ -25,7 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Facts about failed calls that their texts leave out. docs/clients/README.md lists them. Safe for concurrent use. */
+/** Facts about failed calls that their texts leave out. docs/develop/clients/README.md lists them. Safe for concurrent use. */
 final class Hints {
     private static final int SCHEMAS_MAX = 1000;
     private static final int ITEM_BYTES_MAX = 409_600;

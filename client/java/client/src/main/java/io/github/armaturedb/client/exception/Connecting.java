@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 
 /**
  * The reason why a daemon cannot be reached, in words of this package instead of those of gRPC, Netty and TLS.
- * docs/clients/README.md lists the reasons.
+ * docs/develop/clients/README.md lists the reasons.
  *
  * @param isLasting a repetition would fail in the same way
  */
