@@ -298,15 +298,6 @@ class SamplesTest(ToolsTest):
         for expected in ("OrdersByStatusDateAmount", "Meteor Blasters", "LastPostDateTime", "Washington", '"C1"'):
             self.assertIn(expected, output)
 
-    def test_the_first_minutes_of_the_readme_run(self):
-        run("bash", str(ROOT / "tools/demo/load.sh"), self.daemon.grpc, PATHS.armature)
-        page = (ROOT / "README.md").read_text().split("## Five minutes")[1].split("## With existing SDKs")[0]
-        blocks = re.findall(r"^```sh\n(.*?)^```", page, re.M | re.S)
-        commands = "".join(blocks).splitlines(keepends=True)
-        output = self.run_shown("".join(line for line in commands if not line.startswith(("PATH=", "alias "))))
-        for expected in ("order-9001", "fee added", "Meteor Blasters", "SUM(amount)", "KeyHex"):
-            self.assertIn(expected, output)
-
 
 def text_field(number, text):
     """An encoded field with a number below 16 and less than 128 bytes."""

@@ -61,6 +61,7 @@ README_FOLDERS = (
     "tests/chaos",
     "tests/clients",
     "tests/console",
+    "tests/documents",
     "tests/clients/scenarios",
     "tests/fuzz",
     "tests/bench",
@@ -174,6 +175,16 @@ def paths_in(text, folder):
             yield path
 
 
+def anchors_of(text):
+    """The names by which links lead to the headings of a document."""
+    found = set()
+    for heading in re.findall(r"^#{1,6} +(.*)$", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE):
+        plain = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading).lower()
+        name = re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-")
+        found.add(next(each for each in (name, *(f"{name}-{n}" for n in range(1, 100))) if each not in found))
+    return found
+
+
 class DocumentsTest(unittest.TestCase):
     maxDiff = None
 
@@ -214,6 +225,20 @@ class DocumentsTest(unittest.TestCase):
             for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose):
                 if not re.match(r"[a-z]+:", target) and not (path.parent / target).exists():
                     findings.append(f"{name_of(path)}: link to '{target}' leads nowhere")
+        self.check(findings)
+
+    def test_anchors_of_links_are_headings(self):
+        self.assertEqual(anchors_of("# A `b`: c\n## [D](x) e\n```sh\n# no\n```\n## D e\n"), {"a-b-c", "d-e", "d-e-1"})
+        findings = []
+        for path in tree_files():
+            if path.suffix != ".md":
+                continue
+            prose = re.sub(r"^```.*?^```$|`[^`\n]+`(?!\])", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+            for target, anchor in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", prose):
+                page = path.parent / target if target else path
+                if not re.match(r"[a-z]+:", target) and page.suffix == ".md" and page.is_file():
+                    if anchor not in anchors_of(page.read_text()):
+                        findings.append(f"{name_of(path)}: '{target}' has no heading '#{anchor}'")
         self.check(findings)
 
     def test_paths_in_comments_and_documents_exist(self):

@@ -3,7 +3,7 @@
 
 Layers from the #include lines, sizes of files and functions, banned words, include guards; documents (documents.py);
 tables of documents that list parts of the tree (inventories.py); places of tests (test_places.py); columns of prose
-(prose.py); words (words.py); the format of sources (formatting.py); libraries of others (vendored.py).
+(prose.py); words (words.py); lengths of sentences (sentences.py); the format of sources (formatting.py); libraries of others (vendored.py).
 Each rule is a test; its message names file, line and what to do.
 """
 
@@ -15,6 +15,7 @@ from documents import DocumentsTest  # noqa: F401  (run with the tests of this f
 from formatting import FormattingTest  # noqa: F401
 from inventories import InventoriesTest  # noqa: F401
 from prose import ProseTest  # noqa: F401
+from sentences import SentencesTest  # noqa: F401
 from test_places import TestPlacesTest  # noqa: F401
 from tree import ROOT, code_files, is_in, name_of, tree_files
 from vendored import VendoredTest  # noqa: F401

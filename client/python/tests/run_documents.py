@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the code of documents: all blocks ```python of a document in one process, in order, against a daemon of its own.
+"""Runs the code of documents: the blocks ```python of a document in one process, in order, against a daemon of its own.
+In a document with lines `<!-- run by client/python/check -->`, only the blocks behind these lines.
 
     run_documents.py FILE...
 
@@ -14,7 +15,8 @@ import traceback
 
 import armature.testing
 
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MARK = "<!-- run by client/python/check -->\n"
+BLOCK = re.compile(rf"^({re.escape(MARK)})?```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def run(path):
@@ -22,8 +24,10 @@ def run(path):
     with armature.testing.start() as daemon:
         names = {"__name__": "__main__"}
         for match in BLOCK.finditer(text):
-            line = text.count("\n", 0, match.start()) + 1
-            code = match.group(1).replace("localhost:7700", daemon.target)
+            if MARK in text and not match.group(1):
+                continue
+            line = text.count("\n", 0, match.start(2))
+            code = match.group(2).replace("localhost:7700", daemon.target)
             try:
                 # The numbers of lines are those of the document.
                 exec(compile("\n" * line + code, str(path), "exec"), names)
