@@ -4,10 +4,10 @@
     tests/bench/peer_runs.py --armatured build/release/daemon/armatured --root /tmp/peers [--rounds 3] [--seconds 4]
 
 Each server keeps its data in a file or directory on disk. Prints a table in Markdown: seconds from the start of the process
-to the first answer, its memory with one small table (RSS), calls to fsync during 100 puts one after another (needs
-strace), and puts and gets a second, by medians of the rounds. The requests are made beforehand and sent by 16 connections
-of two processes; the answers are only looked at for their status. Where a server is faster than this generator, its
-figures are the generator's. Peers are installed below --root, as for tests/differential.
+to the first answer, its memory with one small table (RSS), calls to fsync during 100 puts one after another (needs strace),
+and puts and gets a second, by medians of the rounds. 16 connections of two processes send the requests and look only at the
+status of the answers. Where a server is faster than this generator, its figures are the generator's. Peers are installed
+below --root, as for tests/differential.
 """
 
 import argparse
@@ -83,12 +83,17 @@ def request_bytes(port, operation, document):
     return b"POST / HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in head.items()).encode() + b"\r\n" + body
 
 
-def requests_of(port, operation, first):
-    keys = range(first, KEYS, PROCESSES * CONNECTIONS)
-    if operation == "PutItem":
-        return [request_bytes(port, operation, {"TableName": "things", "Item": {"id": {"S": f"key{n}"}, "text": {"S": TEXT}}})
-                for n in keys]
-    return [request_bytes(port, operation, {"TableName": "things", "Key": {"id": {"S": f"key{n}"}}}) for n in keys]
+def request_maker(port, operation, first):
+    """A function from a number to a request. Each put differs from all others, as a write that changes nothing may be left out."""
+    key = {"id": {"S": "key-key-key"}}
+    members = {"Item": {**key, "text": {"S": TEXT}, "version": {"S": "ver-ver-ver"}}} if operation == "PutItem" else {"Key": key}
+    template = request_bytes(port, operation, {"TableName": "things", **members})
+
+    def make(count):
+        number = count * PROCESSES * CONNECTIONS + first
+        return template.replace(b"key-key-key", b"%011d" % (number % KEYS)).replace(b"ver-ver-ver", b"%011d" % number)
+
+    return make
 
 
 class Connection:
@@ -115,9 +120,9 @@ class Connection:
 
 
 def run_connection(port, operation, first, end, counts):
-    connection, count, requests = Connection(port), 0, requests_of(port, operation, first)
+    connection, count, make = Connection(port), 0, request_maker(port, operation, first)
     while time.monotonic() < end:
-        connection.exchange(requests[count % len(requests)])
+        connection.exchange(make(count))
         count += 1
     counts.append(count)
 
@@ -152,15 +157,22 @@ def fsyncs(process, port):
     if shutil.which("strace") is None:
         return None
     with tempfile.NamedTemporaryFile("r") as log:
-        tracer = subprocess.Popen(["strace", "-f", "-e", "trace=fsync,fdatasync,sync_file_range", "-o", log.name, "-p",
-                                   str(process.pid)], stderr=subprocess.PIPE, text=True)
-        tracer.stderr.readline()  # "attached"
-        connection = Connection(port)
-        for request in (requests_of(port, "PutItem", 0) * 100)[:100]:
-            connection.exchange(request)
+        tracer = subprocess.Popen(["strace", "-f", "-q", "-e", "trace=fsync,fdatasync", "-o", log.name, "-p", str(process.pid)],
+                                  stderr=subprocess.DEVNULL)
+        while not all(is_traced(thread) for thread in pathlib.Path(f"/proc/{process.pid}/task").iterdir()):
+            if tracer.poll() is not None:
+                return None
+        connection, make = Connection(port), request_maker(port, "PutItem", 1)
+        for number in range(100):
+            connection.exchange(make(10**7 + number))
         tracer.send_signal(signal.SIGINT)
-        tracer.communicate()
-        return len(re.findall(r"\bf(?:data)?sync\(", log.read()))
+        tracer.wait()
+        return len(re.findall(r" f(?:data)?sync\(", log.read()))
+
+
+def is_traced(thread):
+    status = (thread / "status").read_text(encoding="ascii")
+    return re.search(r"TracerPid:\s+(\d+)", status)[1] != "0"
 
 
 def rss_mb(process):
