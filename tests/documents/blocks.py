@@ -11,12 +11,17 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LANGUAGES = ("sh", "bash", "python", "js")
+# Languages that this folder does not run: their blocks need a mark, or a line below.
+COMPILED = ("go", "java", "rust")
 # Folders of pages that users follow.
 FOLDERS = ("docs/start", "docs/develop", "docs/operate", "docs/reference")
 # Pages whose blocks of one language are run by the check of that language's client.
 RUN_BY_CHECKS = {
     ("docs/develop/clients/python.md", "python"): "client/python/check",
     ("docs/develop/clients/node.md", "js"): "client/node/check",
+    ("docs/develop/clients/go.md", "go"): "client/go/docs_test.go",
+    ("docs/develop/clients/java.md", "java"): "client/java/check",
+    ("docs/develop/clients/rust.md", "rust"): "client/rust/check",
     ("docs/develop/clients/read_your_writes.md", "python"): "tests/clients/read_your_writes_test.py",
     ("docs/develop/clients/read_your_writes.md", "js"): "tests/clients/read_your_writes_test.py",
 }
@@ -49,7 +54,7 @@ def blocks_of(page, text):
             begin = (number, len(fence[1]), fence[2], mark)
         elif begin is not None and line.strip() == "```":
             start, indent, language, mark = begin
-            if language in LANGUAGES:
+            if language in LANGUAGES + COMPILED:
                 code = "".join(text_line[indent:] + "\n" for text_line in lines[start : number - 1])
                 found.append(Block(page, language, start + 1, code, mark))
             begin = mark = None

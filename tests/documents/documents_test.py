@@ -21,7 +21,7 @@ import sys
 import tempfile
 import unittest
 
-from blocks import ROOT, blocks_of, pages, read
+from blocks import COMPILED, ROOT, blocks_of, pages, read
 
 sys.path[:0] = [str(ROOT / "tests/support"), str(ROOT / "tests/clients")]
 from armature_daemon import Daemon, client_environment  # noqa: E402
@@ -112,6 +112,11 @@ class Marks(unittest.TestCase):
                     with self.subTest(str(block)):
                         runner = (ROOT / block.runner).read_text(encoding="utf-8")
                         self.assertIn(page if page.startswith("docs/") else "README.md", runner)
+
+    def test_blocks_of_compiled_languages_say_who_runs_them(self):
+        for page in pages():
+            for block in read(page):
+                self.assertFalse(block.is_ours() and block.language in COMPILED, f"{block}: mark it")
 
     def test_a_failing_block_is_told_by_its_place(self):
         with tempfile.TemporaryDirectory(prefix="armature_documents_") as directory, Daemon(
