@@ -138,6 +138,15 @@ class InventoriesTest(unittest.TestCase):
                 findings.append(f"docs/reference/compatibility.md: '{name}' is '{state}', and the protos say otherwise")
         self.check(findings)
 
+    def test_limits_have_the_values_of_the_code(self):
+        code = dict(re.findall(r"constexpr \w+ (k\w+) = ([^;]+);", (ROOT / "storage/model/limits.h").read_text()))
+        page = (ROOT / "docs/reference/limits.md").read_text()
+        limits = re.findall(r"^\| [^|]+ \| ([\d,]+) ?(KB|MB)?[^|]* \| `(k\w+)` \|$", page, re.MULTILINE)
+        self.assertGreater(len(limits), 15)
+        for number, unit, name in limits:
+            value = int(number.replace(",", "")) * {"": 1, "KB": 1 << 10, "MB": 1 << 20}[unit]
+            self.assertEqual(value, eval(code[name].replace("'", "")), name)  # pylint: disable=eval-used
+
 
 class KeystrokesTest(unittest.TestCase):
     def test_the_keystrokes_of_the_manual_are_counted(self):
