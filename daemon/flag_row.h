@@ -72,6 +72,7 @@ struct FlagRow {
   Values values;
   std::string_view help;
   Member member;
+  bool is_live = false;  // SIGHUP takes a new value from the file of --config (live_settings.h)
 };
 
 bool IsSwitch(const FlagRow& row);

@@ -29,8 +29,10 @@ constexpr std::string_view kDocumentHead =
     "[Configuration](../operate/configuration.md) describes files. `armatured --print_flags_doc` prints this page.\n\n"
     "Sizes and times are whole numbers in the unit of their flag, or have one of their own: K, M, G or T (powers of\n"
     "1024), and ms, s, m or h. `--cache_mb=4096` is `--cache_mb=4G`, and `--drain_seconds=120` is\n"
-    "`--drain_seconds=2m`. A DURATION always has one (`90s`, `1h30m`). Flags are fixed at start, unless their text\n"
-    "says otherwise.\n";
+    "`--drain_seconds=2m`. A DURATION always has one (`90s`, `1h30m`). Flags are fixed at start, but for those that "
+    "are\n"
+    "*live*: on SIGHUP a running daemon takes their new values from its file\n"
+    "([changing settings](../operate/configuration.md#changing-settings)).\n";
 
 // Lines of at most `columns` characters, each behind `indent`.
 std::string Wrapped(std::string_view text, std::string_view indent, size_t columns) {
@@ -46,11 +48,11 @@ std::string Wrapped(std::string_view text, std::string_view indent, size_t colum
   return line.empty() ? lines : Cat(lines, indent, line, "\n");
 }
 
-// Default and limits: "(default 0; 8 to 1048576, or 0)".
+// Default and limits: "(default 0; 8 to 1048576, or 0; live)".
 std::string DefaultText(const FlagRow& row) {
   const std::string range = RangeText(row);
   if (row.values.initial.empty() && range.empty()) return "";
-  return Cat("  (default ", row.values.initial, range.empty() ? "" : "; ", range, ")");
+  return Cat("  (default ", row.values.initial, range.empty() ? "" : "; ", range, row.is_live ? "; live" : "", ")");
 }
 
 std::string HelpEntry(const FlagRow& row) {
@@ -67,7 +69,7 @@ std::string DocumentRow(const FlagRow& row) {
   const std::string_view placeholder = row.values.unit.placeholder;
   const std::string initial = row.values.initial.empty() ? "" : Cat("`", row.values.initial, "`");
   return Cat("| `--", row.name, placeholder.empty() ? "" : "=", Cell(placeholder), "` | ", initial, " | ",
-             RangeText(row), " | ", Cell(row.help), " |\n");
+             RangeText(row), " | ", Cell(row.help), row.is_live ? " Live." : "", " |\n");
 }
 
 // The texts of all rows, with a heading before each group.

@@ -101,7 +101,7 @@ std::string LogLineJson(LogLevel level, absl::Time time, std::string_view source
 void StartLog(const char* program, const LogOptions& options) {
   log_format = options.format;
   IsStderrJournal();  // now: the library of Ceph is kept off standard error for moments, by another file in its place
-  FLAGS_minloglevel = static_cast<int>(options.level);
+  SetLogLevel(options.level);
   // No lines of glog's own on standard error, and no files.
   FLAGS_logtostderr = false;
   FLAGS_alsologtostderr = false;
@@ -113,6 +113,8 @@ void StartLog(const char* program, const LogOptions& options) {
   static auto* const kSink = new StderrSink;  // never deleted: threads may log until the process is gone
   google::AddLogSink(kSink);
 }
+
+void SetLogLevel(LogLevel level) { FLAGS_minloglevel = static_cast<int>(level); }
 
 void TellOperator(LogLevel level, std::string_view text) {
   const std::string line = Cat("armatured: ", text);

@@ -28,6 +28,9 @@ struct LogOptions {
 // priority, "<4>" for a warning (sd-daemon(3)), which the journal takes off: `journalctl -p warning` has the warnings.
 void StartLog(const char* program, const LogOptions& options);
 
+// The lowest level that is logged from now on. Thread-safety: one thread calls it.
+void SetLogLevel(LogLevel level);
+
 // Writes "armatured: TEXT" for the operator: the end of the process, or a start that fails. In the form of the log, but
 // without its time and place. Before StartLog, as text. Thread-safety: thread-safe.
 void TellOperator(LogLevel level, std::string_view text);

@@ -22,6 +22,7 @@
 #include "armature/version.h"
 #include "daemon/config.h"
 #include "daemon/flags.h"
+#include "daemon/live_settings.h"
 #include "daemon/log_lines.h"
 #include "daemon/machine_memory.h"
 #include "daemon/metrics/metric_table.h"
@@ -30,6 +31,7 @@
 #include "daemon/server.h"
 #include "glog/logging.h"
 #include "storage/base/lock_checks.h"
+#include "storage/base/standard_files.h"
 #include "storage/base/strings.h"
 #include "storage/store/data_directory.h"
 
@@ -48,9 +50,11 @@ constexpr char kUsage[] =
     "\n"
     "Prints one line on standard output when it serves: ready grpc=ADDRESS. With --store, a line that begins with\n"
     "standby may come before, while another daemon serves the database. Stops cleanly on SIGTERM or SIGINT;\n"
-    "reads credentials and certificates again on SIGHUP. A switch is turned off as --noNAME or --NAME=false.\n"
+    "reads settings, credentials and certificates again on SIGHUP. A switch is turned off as --noNAME or "
+    "--NAME=false.\n"
     "Sizes and times count in the unit of their flag, or have one of their own: K, M, G or T, and ms, s, m or h\n"
-    "(--cache_mb=4G, --drain_seconds=2m). Flags are fixed at start, unless their text says otherwise.";
+    "(--cache_mb=4G, --drain_seconds=2m). Flags are fixed at start, but for those marked as live: SIGHUP takes\n"
+    "their new values from the file of --config.";
 
 // Prints the error as one line for the operator, in addition to the log.
 int Refuse(const absl::Status& status) {
@@ -126,12 +130,17 @@ void NotifyServiceManager(std::string_view state) {
   if (fd >= 0) close(fd);
 }
 
-// Serves until a signal stops the daemon. Returns the signal.
-int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
+// Serves until a signal stops the daemon. Returns the signal. `drain_time` is a setting that may change meanwhile.
+int WaitForEnd(armature::daemon::Server* server, armature::daemon::LiveSettings* settings, const sigset_t& signals,
+               absl::Duration* drain_time) {
   while (true) {
     const int received = sigwaitinfo(&signals, nullptr);
     if (received == SIGHUP) {
-      LOG(INFO) << "server: got SIGHUP, reading credentials and certificates again";
+      LOG(INFO) << "server: got SIGHUP, reading settings, credentials and certificates again";
+      settings->Reread([server, drain_time](const armature::daemon::Config& changed) {
+        server->ChangeSettings(changed);
+        *drain_time = changed.drain_time;
+      });
       server->Reload();
     } else if (received >= 0) {
       return received;
@@ -140,7 +149,7 @@ int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
 }
 
 // Starts the server, and serves until one of `signals` ends it. Returns the exit status.
-int Run(armature::daemon::Config config, const sigset_t& signals) {
+int Run(armature::daemon::Config config, armature::daemon::LiveSettings settings, const sigset_t& signals) {
   const bool is_rados = !config.store.empty();
   config.place_options.on_lost = armature::daemon::EndLost;
   config.place_options.on_handover = armature::daemon::EndHandingOver;
@@ -170,7 +179,7 @@ int Run(armature::daemon::Config config, const sigset_t& signals) {
   PrintReady(**server);
   NotifyServiceManager(was_standby ? "STATUS=serving" : "READY=1");
 
-  const int received = WaitForEnd(server->get(), signals);
+  const int received = WaitForEnd(server->get(), &settings, signals, &config.drain_time);
   LOG(INFO) << "server: got signal=" << received;
   NotifyServiceManager("STOPPING=1");
   armature::daemon::StopWithin(server->get(), config.drain_time, is_rados);
@@ -181,6 +190,7 @@ int Run(armature::daemon::Config config, const sigset_t& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!armature::KeepStandardFiles()) return 1;
   armature::SkipLockChecks();
   if (HasArgument(argc, argv, {"--help", "-help", "-h"})) {
     PrintHelp();
@@ -212,5 +222,5 @@ int main(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
-  return Run(*std::move(config), signals);
+  return Run(*std::move(config), {{argv + 1, argv + argc}, *given}, signals);
 }

@@ -24,6 +24,7 @@
 #include "daemon/http/transport.h"
 #include "daemon/item_files/json_item_files.h"
 #include "daemon/json_front/json_front.h"
+#include "daemon/live_settings.h"
 #include "daemon/metrics/activity_log.h"
 #include "daemon/metrics/metrics_front.h"
 #include "daemon/net/coarse_clock.h"
@@ -121,7 +122,6 @@ std::string ServiceText(const std::string& host, const std::string& grpc, const 
 struct Server::Impl {
   TlsFiles tls_files;
   CertificateExpiry certificates;
-  absl::Duration backup_interval;
   std::unique_ptr<RequestStats> requests;
   std::unique_ptr<ConnectionLedger> connections;  // of the gRPC and the HTTP front, like the next one
   std::unique_ptr<MemoryBudget> memory;
@@ -332,7 +332,6 @@ MetricsSources Server::Impl::SourcesOfMetrics() {
           .long_requests = long_requests.get(),
           .audit = audit.get(),
           .certificates = &certificates,
-          .backup_interval = backup_interval,
           .readiness = [this] { return readiness->Now(); }};
 }
 
@@ -436,7 +435,6 @@ absl::Status Server::Impl::OpenEngine(const Config& config) {
   engine_options.transfer.files = std::make_shared<JsonItemFiles>();
   backup_places = std::make_unique<place::SharedBackupPlaces>(config.place, config.backup_places);
   engine_options.backup.places = backup_places.get();
-  backup_interval = engine_options.backup.interval;
   engine = std::make_unique<engine::Engine>(database.get(), engine_options);
   readiness = std::make_unique<ReadinessCheck>(engine.get(), place.get());
   rpc = std::make_unique<RpcFront>(CallLimits());
@@ -527,6 +525,15 @@ void Server::Impl::EndEngine() {
 }
 
 void Server::Reload() { impl_->Reload(); }
+
+void Server::ChangeSettings(const Config& config) {
+  ApplyLiveSettings(config, RaiseDescriptorLimit(),
+                    {.requests = impl_->requests.get(),
+                     .connections = impl_->connections.get(),
+                     .database = impl_->database.get(),
+                     .archive = impl_->archive.get(),
+                     .engine = impl_->engine.get()});
+}
 
 void Server::Stop(absl::Duration grace) {
   if (impl_ == nullptr || impl_->engine == nullptr) return;

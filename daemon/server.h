@@ -41,6 +41,9 @@ class Server {
   // cannot be read leaves its old state in force, with an error in the log.
   void Reload();
 
+  // Applies the settings of `config` that may change while the daemon serves (live_settings.h).
+  void ChangeSettings(const Config& config);
+
   // Takes no new calls, lets running ones finish for up to `grace`, stops the workers and closes the database.
   void Stop(absl::Duration grace);
 

@@ -67,6 +67,10 @@ struct Source {
     store::CapacityBuckets& buckets = index == nullptr ? *table.buckets : *index->buckets;
     return use == Use::kRead ? buckets.read : buckets.write;
   }
+  store::UseCount& Count(Use use) const {
+    store::CapacityBuckets& buckets = index == nullptr ? *table.buckets : *index->buckets;
+    return use == Use::kRead ? buckets.reads : buckets.writes;
+  }
   // Null without contributor insights.
   store::KeyTraffic* traffic() const { return index == nullptr ? table.traffic.get() : index->traffic.get(); }
   bool counts_throttled_only() const {
@@ -93,6 +97,11 @@ void CountKey(const Parts& parts, const Source& source, store::KeyUse use, std::
   traffic->Count(use, key.substr(0, *front), whole, units, NowNs(parts));
 }
 
+void CountThrottled(const Parts& parts, const Source& source, Use use, std::string_view key) {
+  source.Count(use).AddThrottled();
+  CountKey(parts, source, store::KeyUse::kThrottled, key, 1);
+}
+
 absl::Status Refusal(const Source& source, Use use, int64_t wait_ms) {
   const std::string& name = source.table.descriptor.name;
   const ThrottlingReason reason = {
@@ -104,18 +113,19 @@ absl::Status Refusal(const Source& source, Use use, int64_t wait_ms) {
 }
 
 absl::Status Admit(const Parts& parts, const Source& source, Use use, std::string_view key) {
-  if (!parts.options.enforce_throughput) return absl::OkStatus();
+  if (!parts.live.enforce_throughput()) return absl::OkStatus();
   const std::optional<double> rate = source.RateOf(use);
   if (!rate.has_value()) return absl::OkStatus();
   const int64_t wait_ms = source.Bucket(use).WaitMs(*rate, NowNs(parts));
   if (wait_ms == 0) return absl::OkStatus();
-  CountKey(parts, source, store::KeyUse::kThrottled, key, 1);
+  CountThrottled(parts, source, use, key);
   return Refusal(source, use, wait_ms);
 }
 
 void Charge(const Parts& parts, const Source& source, Use use, std::string_view key, double units) {
+  source.Count(use).Add(units);
   CountKey(parts, source, use == Use::kRead ? store::KeyUse::kRead : store::KeyUse::kWrite, key, units);
-  if (!parts.options.enforce_throughput) return;
+  if (!parts.live.enforce_throughput()) return;
   if (const std::optional<double> rate = source.RateOf(use)) source.Bucket(use).Charge(units, *rate, NowNs(parts));
 }
 
@@ -234,7 +244,11 @@ void ChargeWrite(const Parts& parts, const store::Table& table, std::string_view
 }
 
 void NoteThrottled(const Parts& parts, const store::Table& table, const store::Index* index, std::string_view key) {
-  CountKey(parts, SourceOfRead(table, index), store::KeyUse::kThrottled, key, 1);
+  if (index != nullptr) {
+    CountThrottled(parts, {table, index}, Use::kWrite, key);
+  } else {
+    CountKey(parts, {table, nullptr}, store::KeyUse::kThrottled, key, 1);
+  }
 }
 
 }  // namespace armature::engine

@@ -95,7 +95,8 @@ void ChargeWriteOf(const Parts& parts, const store::Table& table, std::string_vi
                    const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global);
 // Charges `units` to the table for a write that was not done.
 void ChargeWrite(const Parts& parts, const store::Table& table, std::string_view key, double units);
-// Counts the key of a request that is throttled for another reason.
+// Counts a write that is throttled because of an index; without one, only the key of a member of a transaction that is
+// refused with a member before it.
 void NoteThrottled(const Parts& parts, const store::Table& table, const store::Index* index, std::string_view key);
 
 }  // namespace armature::engine

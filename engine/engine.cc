@@ -207,7 +207,7 @@ Callback<TableDescription> HeldBack(Parts* parts, Deadline deadline, Callback<Ta
     if (!changed.ok()) return std::move(done)(std::move(changed));
     const std::string name = changed->descriptor.name;
     const TableId table = changed->descriptor.id;
-    const absl::Duration patience = std::min(parts->options.table_wait, deadline.left() / 2);
+    const absl::Duration patience = std::min(parts->live.table_wait(), deadline.left() / 2);
     parts->table_waits.WhenSettled(
         name, table, patience,
         [done = std::move(done), changed = std::move(changed)]() mutable { std::move(done)(std::move(changed)); });
@@ -268,6 +268,13 @@ access::MatchWeight Engine::PolicyWeightMax() const { return parts_->policies.we
 void Engine::CrowdBegins() { parts_->write_gate.CrowdBegins(); }
 void Engine::CrowdEnds() { parts_->write_gate.CrowdEnds(); }
 bool Engine::HoldsWritesBack() const { return parts_->write_gate.is_overloaded(); }
+
+void Engine::ChangeOptions(const EngineOptions& options) {
+  parts_->live.Take(options);
+  parts_->backups.ChangeOptions(options.backup);
+  // A turn that is due by the new interval begins at once.
+  parts_->expirer.Wake();
+}
 
 store::Database* Engine::database() const { return parts_->database; }
 
@@ -332,7 +339,7 @@ void Engine::Scan(RequestContext context, ReadRequest request, PageWriter* page,
 void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescription> done, Deadline deadline) {
   const bool is_leaving = IsBeingDeleted(*parts_->database, definition.table_name);
   const std::string name = definition.table_name;
-  parts_->table_waits.WhenSettled(name, is_leaving ? parts_->options.describe_wait : absl::ZeroDuration(),
+  parts_->table_waits.WhenSettled(name, is_leaving ? parts_->live.describe_wait() : absl::ZeroDuration(),
                                   [parts = parts_.get(), definition = std::move(definition),
                                    done = HeldBack(parts_.get(), deadline, std::move(done))]() mutable {
                                     RunBlocking(&parts->table_pool, std::move(done), CreateWithPolicy, parts,
@@ -352,7 +359,7 @@ void Engine::DescribeTable(const std::optional<std::string>& name, Callback<Tabl
   absl::StatusOr<TableDescription> described = engine::DescribeTable(*parts_->database, name);
   if (!described.ok() || !IsInTransition(described->descriptor)) return std::move(done)(std::move(described));
   // Clients poll in intervals of many seconds, and a creation ends within milliseconds of the first question.
-  const absl::Duration patience = std::min(parts_->options.describe_wait, deadline.left() / 2);
+  const absl::Duration patience = std::min(parts_->live.describe_wait(), deadline.left() / 2);
   parts_->table_waits.WhenSettled(described->descriptor.name, patience,
                                   [database = parts_->database, name, done = std::move(done)]() mutable {
                                     std::move(done)(engine::DescribeTable(*database, name));

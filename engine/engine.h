@@ -214,6 +214,10 @@ class Engine {
   // True while writes are held back, because too many are under way.
   bool HoldsWritesBack() const;
 
+  // Takes the members of `options` that may change while the engine serves (LiveOptions), and the limits and the
+  // schedule of its backups.
+  void ChangeOptions(const EngineOptions& options);
+
   store::Database* database() const;
   EngineStats stats() const;
 

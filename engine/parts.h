@@ -23,6 +23,7 @@
 #include "engine/expr/parse_cache.h"
 #include "engine/items/request.h"
 #include "engine/items/request_tokens.h"
+#include "engine/live_options.h"
 #include "engine/request_queue.h"
 #include "engine/tables/resource_policies.h"
 #include "engine/tables/table_waits.h"
@@ -100,6 +101,7 @@ struct Parts {
   Parts(store::Database* db, const EngineOptions& engine_options)
       : database(db),
         options(engine_options),
+        live(engine_options),
         read_pool("arm-read", options.read_threads, options.read_queue_max, options.monotonic_ns),
         plan_pool("arm-plans", options.read_threads, options.pool_queue_max, options.monotonic_ns),
         holder_pool("arm-locks", options.read_threads, options.pool_queue_max),
@@ -114,6 +116,7 @@ struct Parts {
 
   store::Database* const database;
   const EngineOptions options;
+  LiveOptions live;  // in place of the members of `options` that it has
   WaitingRequests waiting;
   WatchHub watches{this};  // the timers call it, and the next one
   WriteGate write_gate{this};

@@ -56,7 +56,8 @@ class RequestTrace {
   }
 
   // For another request. Nobody else may hold the trace.
-  void Restart() {
+  void Restart(bool is_timed) {
+    is_timed_ = is_timed;
     const absl::MutexLock lock(&mutex_);
     table_.clear();
     for (std::atomic<int64_t>& each : waits_ns_) each.store(0, std::memory_order_relaxed);
@@ -73,7 +74,7 @@ class RequestTrace {
            std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
   }
 
-  const bool is_timed_;
+  bool is_timed_;
   mutable absl::Mutex mutex_;
   std::string table_ ABSL_GUARDED_BY(mutex_);
   std::array<std::atomic<int64_t>, kWaitCount> waits_ns_ = {};

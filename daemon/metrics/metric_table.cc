@@ -71,6 +71,14 @@ constexpr MetricDefinition kIndexes[] = {
 constexpr MetricDefinition kTables[] = {
     {"armature_table_items", kGauge, "table", "Exact number of items."},
     {"armature_table_bytes", kGauge, "table", "Sum of the item sizes as the API counts them."},
+    {"armature_table_requests_total", kCounter, "table, index, use",
+     "Uses of a table, or of a global index, since the start: each read, page of a read, write and member of a batch "
+     "or "
+     "transaction counts. `index` is empty for the table itself; `use` is read or write. Tables and indexes that were "
+     "not used are left out, as they are in the next two."},
+    {"armature_table_units_total", kCounter, "table, index, use", "The capacity units that these uses took."},
+    {"armature_table_throttled_total", kCounter, "table, index, use",
+     "Uses that were refused because of the throughput of the table or index, or the backlog of the index."},
     {"armature_table_damaged", kGauge, "table",
      "Number of the table's parts, itself and its indexes, that are set apart because a file is damaged."},
     {"armature_hot_key_share", kGauge, "table, index, use",

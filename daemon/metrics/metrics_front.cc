@@ -156,13 +156,13 @@ void AddCertificates(const CertificateExpiry& expiry, MetricSet* set) {
   }
 }
 
-void AddBackups(const engine::BackupStats& backups, absl::Duration interval, MetricSet* set) {
+void AddBackups(const engine::BackupStats& backups, MetricSet* set) {
   set->Add("armature_backups_total", backups.done_total, {{"result", "ok"}});
   set->Add("armature_backups_total", backups.failed_total, {{"result", "failed"}});
   set->Add("armature_backup_copied_bytes_total", backups.copied_bytes_total);
   set->Add("armature_backup_running", backups.is_running ? 1.0 : 0.0);
   set->Add("armature_backup_last_success_timestamp_seconds", static_cast<double>(backups.last_success_ms) / 1000);
-  set->Add("armature_backup_interval_seconds", absl::ToDoubleSeconds(interval));
+  set->Add("armature_backup_interval_seconds", absl::ToDoubleSeconds(backups.interval));
 }
 
 // `shipper`: null without an archive.
@@ -344,6 +344,27 @@ void AddTables(const store::CatalogSnapshot& catalog, const std::vector<store::D
   each_table("armature_table_bytes", [](const store::KeyspaceStats& stats) { return stats.bytes(); });
 }
 
+// Tables that were not used have no series: with very many tables most are not.
+void AddUses(const store::CatalogSnapshot& catalog, MetricSet* set) {
+  const auto add = [&catalog, set](std::string_view metric, double (*value)(const store::UseCount& count)) {
+    const auto add_uses = [&](const std::string& table, const std::string& index, const store::CapacityBuckets& of) {
+      for (const auto& [use, count] : {std::pair("read", &of.reads), std::pair("write", &of.writes)}) {
+        if (count->requests() == 0 && count->throttled() == 0) continue;
+        set->Add(metric, value(*count), {{"table", table}, {"index", index}, {"use", use}});
+      }
+    };
+    for (const auto& [name, table] : catalog.tables()) {
+      add_uses(name, "", *table->buckets);
+      for (const store::Index& index : table->global_indexes) add_uses(name, index.descriptor.name, *index.buckets);
+    }
+  };
+  add("armature_table_requests_total",
+      [](const store::UseCount& count) { return static_cast<double>(count.requests()); });
+  add("armature_table_units_total", [](const store::UseCount& count) { return count.units(); });
+  add("armature_table_throttled_total",
+      [](const store::UseCount& count) { return static_cast<double>(count.throttled()); });
+}
+
 void AddHotKeys(const std::vector<engine::HotKeyShare>& shares, MetricSet* set) {
   constexpr std::string_view kUseNames[] = {"read", "write", "throttled"};
   for (const engine::HotKeyShare& share : shares) {
@@ -422,6 +443,7 @@ std::string MetricsText(const MetricsSources& sources, absl::Time start, TableMe
   const store::DatabaseStats database = sources.engine->database()->stats();
   AddCommits(database.committer, database.change_sequence, &set);
   AddTables(*sources.engine->database()->catalog(), sources.engine->database()->damages().All(), tables, &set);
+  if (tables == TableMetrics::kAll) AddUses(*sources.engine->database()->catalog(), &set);
   AddHotKeys(sources.engine->HotKeyShares(), &set);
   AddStreams(*sources.engine->database(), &set);
   set.Add("armature_column_families", uint64_t{database.column_families});
@@ -446,7 +468,7 @@ std::string MetricsText(const MetricsSources& sources, absl::Time start, TableMe
   AddExpiry(engine.expiry, &set);
   AddWatches(engine.watches, &set);
   AddDisk(database.disk, &set);
-  AddBackups(sources.engine->backups()->stats(), sources.backup_interval, &set);
+  AddBackups(sources.engine->backups()->stats(), &set);
   AddBackupPlaces(*sources.backup_places, &set);
   AddArchive(sources.archive, &set);
   AddTransfers(engine.transfers, &set);

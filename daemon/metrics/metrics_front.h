@@ -43,7 +43,6 @@ struct MetricsSources {
   const LongRequests* long_requests = nullptr;
   const AuditLog* audit = nullptr;  // null: off
   const CertificateExpiry* certificates = nullptr;
-  absl::Duration backup_interval;       // of the schedule; zero: none
   ReadinessSource readiness = nullptr;  // not null
 };
 

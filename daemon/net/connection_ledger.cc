@@ -60,6 +60,11 @@ std::optional<PeerNetwork> NetworkOf(const sockaddr_storage& peer) {
   return network;
 }
 
+void ConnectionLedger::ChangeLimits(ConnectionLimits limits) {
+  const absl::MutexLock lock(&mutex_);
+  limits_ = limits;
+}
+
 bool ConnectionLedger::TryAdd(int descriptor, const std::optional<PeerNetwork>& network) {
   const bool is_in_reserve = IsInReserve(descriptor);
   const absl::MutexLock lock(&mutex_);

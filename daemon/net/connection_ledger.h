@@ -51,11 +51,14 @@ class ConnectionLedger {
   // Takes back what TryAdd has counted.
   void Remove(const std::optional<PeerNetwork>& network);
 
+  // The limits from now on. Connections beyond them stay open.
+  void ChangeLimits(ConnectionLimits limits);
+
   ConnectionCounts counts() const;
 
  private:
-  const ConnectionLimits limits_;
   mutable absl::Mutex mutex_;
+  ConnectionLimits limits_ ABSL_GUARDED_BY(mutex_);
   ConnectionCounts counts_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<PeerNetwork, size_t> by_network_ ABSL_GUARDED_BY(mutex_);
 };

@@ -79,7 +79,7 @@ void RequestStats::Request::Finish(const absl::Status& status, std::string_view 
   if (took_ns >= stats_->kept_ns()) {
     RequestFacts facts = Facts(took_ns, status, request_id);
     if (!IsWholeStream(facts.operation)) {
-      if (stats_->slow_ns_ > 0) stats_->Log(facts);
+      if (stats_->slow_ns() > 0) stats_->Log(facts);
       stats_->slow_.Add(std::move(facts));
     }
   }

@@ -50,7 +50,7 @@ class RequestStats {
       if (trace_ != nullptr) trace_->set_table(table);
     }
     // True if slow requests are logged: the client gets an id, to ask the operator about a slow one.
-    bool has_id() const { return stats_ != nullptr && stats_->slow_ns_ > 0; }
+    bool has_id() const { return stats_ != nullptr && stats_->slow_ns() > 0; }
 
    private:
     friend class RequestStats;
@@ -71,6 +71,11 @@ class RequestStats {
   // Requests that take at least `slow_ns` are logged and kept, with the durations of their waits. 0: none is logged,
   // and those of kSlowNs are kept, without waits.
   explicit RequestStats(int64_t slow_ns) : slow_ns_(slow_ns), running_(slow_ns > 0) {}
+  // For requests that begin from now on.
+  void set_slow_ns(int64_t slow_ns) {
+    running_.set_timed(slow_ns > 0);
+    slow_ns_.store(slow_ns, std::memory_order_relaxed);
+  }
 
   // `peer`: address of the client.
   Request Begin(Front front, std::string_view operation, std::string_view peer = {});
@@ -82,7 +87,10 @@ class RequestStats {
   const RunningRequests& running() const { return running_; }
   const SlowRequests& slow() const { return slow_; }
   // The duration from which on requests are kept as slow ones.
-  int64_t kept_ns() const { return slow_ns_ > 0 ? slow_ns_ : kSlowNs; }
+  int64_t kept_ns() const {
+    const int64_t slow = slow_ns();
+    return slow > 0 ? slow : kSlowNs;
+  }
 
   // Number of finished requests. Operations and results are given by the numbers above.
   uint64_t finished(Front front, size_t operation, size_t result) const;
@@ -102,7 +110,9 @@ class RequestStats {
 
   void Log(const RequestFacts& facts);
 
-  const int64_t slow_ns_;
+  int64_t slow_ns() const { return slow_ns_.load(std::memory_order_relaxed); }
+
+  std::atomic<int64_t> slow_ns_;
   RunningRequests running_;
   SlowRequests slow_;
   std::array<PerFront, kFrontCount> fronts_;

@@ -34,7 +34,7 @@ class RunningRequests::Place {
     // The engine may hold the trace of the request before for a moment longer than the front end.
     if (trace_ != nullptr && trace_.use_count() == 1) {
       std::atomic_thread_fence(std::memory_order_acquire);
-      trace_->Restart();
+      trace_->Restart(is_timed);
     } else {
       trace_ = std::make_shared<engine::RequestTrace>(is_timed);
     }
@@ -102,13 +102,14 @@ RunningRequests::Place* RunningRequests::Take() {
 
 RunningRequests::Place* RunningRequests::Enter(std::string_view operation, Front front, std::string_view peer,
                                                int64_t begun_ns, std::shared_ptr<engine::RequestTrace>* trace) {
+  const bool is_timed = is_timed_.load(std::memory_order_relaxed);
   Place* const place = Take();
   if (place != nullptr) {
-    *trace = place->Fill(operation, front, peer, begun_ns, is_timed_);
+    *trace = place->Fill(operation, front, peer, begun_ns, is_timed);
     return place;
   }
   unlisted_.fetch_add(1, std::memory_order_relaxed);
-  if (is_timed_) *trace = std::make_shared<engine::RequestTrace>(true);
+  if (is_timed) *trace = std::make_shared<engine::RequestTrace>(true);
   return nullptr;
 }
 

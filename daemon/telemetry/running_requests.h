@@ -33,6 +33,8 @@ class RunningRequests {
 
   // `is_timed`: the waits of requests are measured.
   explicit RunningRequests(bool is_timed);
+  // For requests that enter from now on.
+  void set_timed(bool is_timed) { is_timed_.store(is_timed, std::memory_order_relaxed); }
   ~RunningRequests();
   RunningRequests(const RunningRequests&) = delete;
   RunningRequests& operator=(const RunningRequests&) = delete;
@@ -59,7 +61,7 @@ class RunningRequests {
 
   Place* Take();
 
-  const bool is_timed_;
+  std::atomic<bool> is_timed_;
   std::unique_ptr<std::array<Group, kGroups>> groups_;
   std::atomic<uint64_t> unlisted_ = 0;
 };

@@ -27,7 +27,7 @@ bool HasEnded(const BackupJob& job) {
 }  // namespace
 
 BackupJobs::BackupJobs(store::Database* database, BackupOptions options)
-    : database_(database), options_(std::move(options)) {
+    : database_(database), options_(std::move(options)), live_(LiveOf(options_)) {
   if (!options_.directory.empty()) pool_.RunAdmitted([this] { FindLastBackup(); });
 }
 
@@ -140,7 +140,17 @@ std::vector<std::string> BackupJobs::NotesOfUnfinished() const {
 
 BackupStats BackupJobs::stats() const {
   const absl::MutexLock lock(&mutex_);
-  return stats_;
+  BackupStats stats = stats_;
+  stats.interval = live_.interval;
+  return stats;
+}
+
+void BackupJobs::ChangeOptions(const BackupOptions& options) {
+  const absl::MutexLock lock(&mutex_);
+  const bool is_rescheduled = live_.interval != options.interval;
+  live_ = LiveOf(options);
+  // Until the last backup is known, FindLastBackup schedules; without a directory nobody does.
+  if (is_rescheduled && knows_last_) Schedule(absl::FromUnixMillis(stats_.last_success_ms) + live_.interval);
 }
 
 void BackupJobs::FindLastBackup() {
@@ -155,16 +165,22 @@ void BackupJobs::FindLastBackup() {
   }
   // The clock may have been ahead when the backup was made.
   stats_.last_success_ms = std::min(stats_.last_success_ms, absl::ToUnixMillis(absl::Now()));
-  Schedule(absl::FromUnixMillis(stats_.last_success_ms) + options_.interval);
+  knows_last_ = true;
+  Schedule(absl::FromUnixMillis(stats_.last_success_ms) + live_.interval);
 }
 
 void BackupJobs::Schedule(absl::Time due) {
-  if (options_.interval <= absl::ZeroDuration() || is_stopping_) return;
+  if (is_stopping_) return;
   timers_.Cancel(timer_);
+  ++turn_;
+  if (live_.interval <= absl::ZeroDuration()) {
+    stats_.next_due_ms = 0;
+    return;
+  }
   // If the clock was set back, the schedule would be delayed by as much.
-  due = std::min(due, absl::Now() + options_.interval);
+  due = std::min(due, absl::Now() + live_.interval);
   stats_.next_due_ms = absl::ToUnixMillis(due);
-  timer_ = timers_.At(Deadline::After(due - absl::Now()), [this, turn = ++turn_] { StartScheduled(turn); });
+  timer_ = timers_.At(Deadline::After(due - absl::Now()), [this, turn = turn_] { StartScheduled(turn); });
 }
 
 void BackupJobs::StartScheduled(uint64_t turn) {
@@ -172,7 +188,7 @@ void BackupJobs::StartScheduled(uint64_t turn) {
   // A timer that was replaced may fire at the same moment.
   if (is_stopping_ || turn != turn_) return;
   StartBackupRequest request;
-  request.keep = options_.keep;
+  request.keep = live_.keep;
   Add(std::move(request), options_.directory)->job.is_scheduled = true;
 }
 
@@ -198,7 +214,10 @@ absl::StatusOr<std::unique_ptr<store::BackupRepository>> BackupJobs::OpenInTurn(
                                                                                 const Work& work) {
   store::BackupRepositoryOptions options;
   options.mode = store::BackupRepositoryOptions::Mode::kWrite;
-  options.bytes_per_second_max = work.request.bytes_per_second_max.value_or(options_.bytes_per_second_max);
+  {
+    const absl::MutexLock lock(&mutex_);
+    options.bytes_per_second_max = work.request.bytes_per_second_max.value_or(live_.bytes_per_second_max);
+  }
   options.volume = place.volume();
   absl::StatusOr<std::unique_ptr<store::BackupRepository>> repository =
       store::BackupRepository::Open(place.path(), options);
@@ -264,9 +283,9 @@ void BackupJobs::End(Work* work, const absl::Status& result) {
   stats_.is_running = false;
   // A backup may exist even if deleting older ones failed.
   if (job.made.has_value() && job.directory == options_.directory) {
-    Schedule(absl::Now() + options_.interval);
+    Schedule(absl::Now() + live_.interval);
   } else if (job.is_scheduled) {
-    Schedule(absl::Now() + std::min(options_.interval, kRetry));
+    Schedule(absl::Now() + std::min(live_.interval, kRetry));
   }
 }
 

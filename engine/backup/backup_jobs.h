@@ -62,6 +62,7 @@ struct BackupStats {
   int64_t last_success_ms = 0;  // since the epoch; latest of all jobs of this process and backups in the options'
                                 // directory
   int64_t next_due_ms = 0;      // of the schedule; 0: unknown yet, or no schedule
+  absl::Duration interval;      // of the schedule; zero: none
   bool is_running = false;
 };
 
@@ -98,6 +99,10 @@ class BackupJobs {
   // Notes of the jobs in the options' directory that have not ended.
   std::vector<std::string> NotesOfUnfinished() const;
 
+  // Takes the limit, the schedule and the number of backups to keep from `options`, for jobs that begin after it. The
+  // next scheduled backup is due the interval after the last one.
+  void ChangeOptions(const BackupOptions& options);
+
   BackupStats stats() const;
 
  private:
@@ -122,9 +127,19 @@ class BackupJobs {
   void End(Work* work, const absl::Status& result);
 
   store::Database* const database_;
-  const BackupOptions options_;
+  const BackupOptions options_;  // but for those that may change, which follow
   mutable absl::Mutex mutex_;
-  MonotonicWait over_;  // notified when jobs are cancelled or the server stops
+  struct LiveOptions {
+    uint64_t bytes_per_second_max = 0;
+    absl::Duration interval;
+    size_t keep = 0;
+  };
+  static LiveOptions LiveOf(const BackupOptions& options) {
+    return {.bytes_per_second_max = options.bytes_per_second_max, .interval = options.interval, .keep = options.keep};
+  }
+  LiveOptions live_ ABSL_GUARDED_BY(mutex_);
+  bool knows_last_ ABSL_GUARDED_BY(mutex_) = false;  // FindLastBackup has ended
+  MonotonicWait over_;                               // notified when jobs are cancelled or the server stops
   bool ends_waits_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;

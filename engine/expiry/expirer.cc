@@ -111,7 +111,7 @@ int64_t Expirer::NowMs() const {
 Worker::Next Expirer::Work() {
   const bool has_more = RunOnce();
   PublishStats();
-  return has_more ? Worker::Next::Share(kShare, kGiveWayMax) : Worker::Next::WhenWoken(parts_->options.expiry_interval);
+  return has_more ? Worker::Next::Share(kShare, kGiveWayMax) : Worker::Next::WhenWoken(parts_->live.expiry_interval());
 }
 
 bool Expirer::RunOnce() {
@@ -220,7 +220,10 @@ absl::Status Expirer::ScanPage(const store::Table& table, TableWork* work) {
 
 absl::StatusOr<bool> Expirer::Sweep(const std::shared_ptr<const store::Table>& table, TableWork* work) {
   if (!work->is_sweeping) {
-    if (MonotonicNs() < work->next_sweep_ns) return false;
+    if (work->sweep_end_ns != 0 &&
+        MonotonicNs() - work->sweep_end_ns < absl::ToInt64Nanoseconds(parts_->live.expiry_interval())) {
+      return false;
+    }
     ARM_RETURN_IF_ERROR(BeginSweep(*table, work));
   }
   ARM_ASSIGN_OR_RETURN(std::vector<DueRow> rows, ReadDueRows(*table, work));
@@ -262,7 +265,7 @@ void Expirer::EndSweep(TableWork* work) {
   work->swept_ms = std::min(work->until_ms, work->least_left_ms);
   work->overdue_ms = work->until_ms - work->swept_ms;
   if (work->overdue_ms == 0) work->waiting = 0;
-  work->next_sweep_ns = MonotonicAfter(parts_->options.expiry_interval);
+  work->sweep_end_ns = MonotonicNs();
 }
 
 absl::StatusOr<std::vector<Expirer::DueRow>> Expirer::ReadDueRows(const store::Table& table, TableWork* work) const {

@@ -58,6 +58,9 @@ class Expirer {
   // Finishes the current page.
   void Stop();
 
+  // Begins a turn: the interval of the options has changed.
+  void Wake() { worker_.Wake(); }
+
   ExpiryStats stats() const;
 
  private:
@@ -83,7 +86,7 @@ class Expirer {
     int64_t swept_ms = 0;
     int64_t noted_ms = store::DueMark::kNone;  // taken from the mark at the sweep before
     int sweeps = 0;
-    int64_t next_sweep_ns = 0;
+    int64_t sweep_end_ns = 0;  // of the last one; 0: there was none
     uint64_t waiting = 0;
     int64_t overdue_ms = 0;
   };

@@ -176,14 +176,15 @@ absl::Status CheckPutSize(const RowWrite& row) {
 }
 
 absl::Status CheckBacklogs(const Parts& parts, const RowWrite& row) {
-  const EngineOptions& options = parts.options;
   for (const index::EntryChange& change : row.effect.global) {
     // An index under construction does not throttle writes: its backlog is kept on purpose. Nor does one that stands
     // still, because a throttled write could never be repeated with success.
     if (change.index->build != nullptr || change.index->progress == nullptr) continue;
     if (change.index->progress->is_stalled()) continue;
     const store::BacklogLoad waiting = change.index->progress->backlog().load();
-    if (waiting.records < options.gsi_backlog_records_max && waiting.bytes < options.gsi_backlog_bytes_max) continue;
+    if (waiting.records < parts.live.gsi_backlog_records_max() && waiting.bytes < parts.live.gsi_backlog_bytes_max()) {
+      continue;
+    }
     NoteThrottled(parts, row.table(), change.index,
                   change.put_key.has_value() ? *change.put_key : change.removed_key.value_or(""));
     return ThrottlingError(

@@ -29,7 +29,7 @@ WatchHub::WatchHub(Parts* parts) : parts_(parts), pool_("arm-watch", kWatchThrea
 }
 
 absl::StatusOr<WatchPlace> WatchHub::TakePlace(const std::string& client) {
-  const size_t max = parts_->options.watches_max;
+  const size_t max = parts_->live.watches_max();
   const absl::MutexLock lock(&mutex_);
   if (!ended_.ok()) return ended_;
   if (taken_ >= max) {

@@ -39,7 +39,8 @@ Shipper::Shipper(store::Database* database, ShipperOptions options)
     : database_(database),
       tail_(database->committed_log()),
       has_archive_(!tail_->owner().empty()),
-      options_(std::move(options)),
+      path_(options.directory),
+      live_(std::move(options)),
       keeper_("arm-bases", [this] { return KeepTurn(); }),
       shipper_("arm-archive", [this] { return ShipTurn(); }) {}
 
@@ -62,6 +63,21 @@ ShipperStats Shipper::stats() const {
   return stats;
 }
 
+void Shipper::ChangeOptions(const ShipperOptions& options) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    live_ = options;
+  }
+  // A turn that is due by a shorter interval begins at once.
+  shipper_.Wake();
+  keeper_.Wake();
+}
+
+ShipperOptions Shipper::live() const {
+  const absl::MutexLock lock(&mutex_);
+  return live_;
+}
+
 std::optional<Shipper::Position> Shipper::shared() const {
   const absl::MutexLock lock(&mutex_);
   return shared_;
@@ -78,7 +94,7 @@ void Shipper::Share() {
 
 Worker::Next Shipper::ShipTurn() {
   NoteOutcome(Ship());
-  return Worker::Next::WhenWoken(options_.interval);
+  return Worker::Next::WhenWoken(live().interval);
 }
 
 absl::Status Shipper::Ship() { return TryShip(absl::InfiniteFuture()); }
@@ -87,8 +103,7 @@ void Shipper::NoteOutcome(const absl::Status& status) {
   const absl::MutexLock lock(&mutex_);
   if (status.ok()) {
     if (stats_.paused_since_ms != 0) {
-      LOG(INFO) << "archive: resumed path=" << options_.directory
-                << " paused_since=" << TimeText(stats_.paused_since_ms);
+      LOG(INFO) << "archive: resumed path=" << path_ << " paused_since=" << TimeText(stats_.paused_since_ms);
     }
     stats_.paused_since_ms = 0;
     return;
@@ -96,7 +111,7 @@ void Shipper::NoteOutcome(const absl::Status& status) {
   const bool is_first = stats_.paused_since_ms == 0;
   if (is_first) stats_.paused_since_ms = NowMs();
   if (is_first) {
-    LOG(ERROR) << "archive: paused, the log waits for it path=" << options_.directory << " status=" << status;
+    LOG(ERROR) << "archive: paused, the log waits for it path=" << path_ << " status=" << status;
   } else {
     LOG_EVERY_N(WARNING, 12) << "archive: paused since=" << TimeText(stats_.paused_since_ms)
                              << " waiting_bytes=" << tail_->waiting_bytes() << " status=" << status;
@@ -105,7 +120,7 @@ void Shipper::NoteOutcome(const absl::Status& status) {
 
 absl::Status Shipper::TryShip(absl::Time give_up) {
   if (directory_ == nullptr) {
-    ARM_ASSIGN_OR_RETURN(directory_, ArchiveDirectory::OpenToWrite(options_.directory, database_->database_id(),
+    ARM_ASSIGN_OR_RETURN(directory_, ArchiveDirectory::OpenToWrite(path_, database_->database_id(),
                                                                    /*may_make=*/!has_archive_));
   }
   ARM_RETURN_IF_ERROR(directory_->CheckThere());
@@ -245,7 +260,7 @@ absl::Status Shipper::Resume(const KnownChain& known) {
     wants_base_ = known.bases.empty();
   }
   Share();
-  LOG(INFO) << "archive: continued path=" << options_.directory << " chain=" << known.chain.number
+  LOG(INFO) << "archive: continued path=" << path_ << " chain=" << known.chain.number
             << " segment=" << position_->next_index << " until=" << TimeText(position_->until_ms);
   return absl::OkStatus();
 }
@@ -285,7 +300,7 @@ absl::Status Shipper::BeginChain(std::string_view reason) {
   Share();
   // The first chain of an archive is as it should be; a further one has a gap before it.
   LOG_AT_LEVEL(chains.empty() ? google::GLOG_INFO : google::GLOG_WARNING)
-      << "archive: a new chain begins, with a new base path=" << options_.directory << " chain=" << chain.number
+      << "archive: a new chain begins, with a new base path=" << path_ << " chain=" << chain.number
       << " reason=" << std::exchange(pending_reason_, "");
   keeper_.Wake();
   return absl::OkStatus();
@@ -298,14 +313,13 @@ Worker::Next Shipper::KeepTurn() {
   const int64_t now_ms = NowMs();
   if (IsBaseDue(now_ms)) {
     if (const absl::Status made = MakeBase(); !made.ok() && !keeper_.is_stopping()) {
-      LOG(ERROR) << "archive: a base cannot be made, it is tried again path=" << options_.directory
-                 << " status=" << made;
+      LOG(ERROR) << "archive: a base cannot be made, it is tried again path=" << path_ << " status=" << made;
       const absl::MutexLock lock(&mutex_);
       next_try_ms_ = NowMs() + kBaseRetryMs;
       ++stats_.bases_failed_total;
     }
   }
-  if (options_.keep > absl::ZeroDuration() && now_ms >= next_removal_ms_) {
+  if (live().keep > absl::ZeroDuration() && now_ms >= next_removal_ms_) {
     next_removal_ms_ = now_ms + kRemovalMs;
     if (const absl::Status removed = RemoveOld(now_ms); !removed.ok()) {
       LOG(WARNING) << "archive: what is old cannot be removed status=" << removed;
@@ -324,7 +338,7 @@ Worker::Next Shipper::KeepTurn() {
 bool Shipper::IsBaseDue(int64_t now_ms) const {
   const absl::MutexLock lock(&mutex_);
   if (!shared_.has_value() || now_ms < next_try_ms_) return false;
-  return wants_base_ || now_ms - stats_.last_base_ms >= absl::ToInt64Milliseconds(options_.base_interval);
+  return wants_base_ || now_ms - stats_.last_base_ms >= absl::ToInt64Milliseconds(live_.base_interval);
 }
 
 absl::Status Shipper::MakeBase() {
@@ -335,7 +349,7 @@ absl::Status Shipper::MakeBase() {
   ARM_ASSIGN_OR_RETURN(
       const std::unique_ptr<BackupRepository> bases,
       BackupRepository::Open(directory_->bases_path(), {.mode = store::BackupRepositoryOptions::Mode::kWrite,
-                                                        .bytes_per_second_max = options_.base_bytes_per_second_max}));
+                                                        .bytes_per_second_max = live().base_bytes_per_second_max}));
   // The content of earlier segments was durable before this.
   ARM_ASSIGN_OR_RETURN(const store::BackupEntry entry,
                        bases->Create(database_, Cat(kBaseNote, begun->chain.number),
@@ -360,8 +374,8 @@ absl::Status Shipper::MakeBase() {
     if (directory_->RemoveBase(begun->chain.number, entry.id).ok()) static_cast<void>(bases->Delete(entry.id));
     return written;
   }
-  LOG(INFO) << "archive: base made path=" << options_.directory << " chain=" << begun->chain.number
-            << " base=" << base.backup << " bytes=" << entry.size_bytes << " added=" << entry.added_bytes
+  LOG(INFO) << "archive: base made path=" << path_ << " chain=" << begun->chain.number << " base=" << base.backup
+            << " bytes=" << entry.size_bytes << " added=" << entry.added_bytes
             << " restorable_from=" << TimeText(base.from_ms);
   const absl::MutexLock lock(&mutex_);
   wants_base_ = false;
@@ -387,7 +401,7 @@ absl::Status Shipper::RemoveOld(int64_t now_ms) {
   ARM_RETURN_IF_ERROR(bases.status());
   for (const KnownChain& known : chains) {
     if (known.problems.empty()) continue;
-    LOG(WARNING) << "archive: a chain is kept whole, as a file of it cannot be used path=" << options_.directory
+    LOG(WARNING) << "archive: a chain is kept whole, as a file of it cannot be used path=" << path_
                  << " chain=" << known.chain.number << " problem=" << known.problems.front();
   }
   if (std::all_of(chains.begin(), chains.end(), [](const KnownChain& known) { return known.problems.empty(); })) {
@@ -396,7 +410,7 @@ absl::Status Shipper::RemoveOld(int64_t now_ms) {
   // Without one of its records it is not known what a chain needs.
   std::erase_if(chains, [](const KnownChain& known) { return !known.problems.empty(); });
   // The newest whole base that is old enough is the way back to the oldest moment that is kept.
-  const int64_t before_ms = now_ms - absl::ToInt64Milliseconds(options_.keep);
+  const int64_t before_ms = now_ms - absl::ToInt64Milliseconds(live().keep);
   int64_t anchor_ms = 0;
   for (const KnownChain& known : chains) {
     for (const Base& base : known.bases) {
@@ -415,7 +429,7 @@ absl::Status Shipper::RemoveOld(int64_t now_ms) {
       if (!deleted.ok() && !absl::IsNotFound(deleted)) left.push_back(base);
       if (!deleted.ok() && !absl::IsNotFound(deleted)) continue;
       ARM_RETURN_IF_ERROR(directory_->RemoveBase(known.chain.number, base.backup));
-      LOG(INFO) << "archive: old base removed path=" << options_.directory << " base=" << base.backup;
+      LOG(INFO) << "archive: old base removed path=" << path_ << " base=" << base.backup;
     }
     const bool is_current = known.chain.id == current->chain.id;
     if (left.empty() && !is_current && known.chain.began_ms < anchor_ms) {
@@ -444,7 +458,7 @@ void Shipper::RemoveOrphans(const std::vector<KnownChain>& chains, BackupReposit
   for (const store::BackupEntry& entry : *entries) {
     if (recorded.contains(entry.id) || !entry.note.starts_with(kBaseNote)) continue;
     if (const absl::Status deleted = bases->Delete(entry.id); !deleted.ok()) continue;
-    LOG(INFO) << "archive: backup without a record removed path=" << options_.directory << " base=" << entry.id;
+    LOG(INFO) << "archive: backup without a record removed path=" << path_ << " base=" << entry.id;
   }
 }
 

@@ -49,7 +49,8 @@ struct ShipperStats {
 // does not hold up the database: its log waits within a bound, and beyond it a new chain begins once the archive can be
 // written again.
 //
-// Thread-safety: stats() is thread-safe; one thread calls the others. Lifetime: the database outlives it.
+// Thread-safety: stats() and ChangeOptions are thread-safe; one thread calls the others. Lifetime: the database
+// outlives it.
 class Shipper {
  public:
   // `database` is open with an archived log.
@@ -62,6 +63,9 @@ class Shipper {
   // Ends a base that is being made, ships what is left, if the archive can be written, and ends. Idempotent.
   void Stop();
   ShipperStats stats() const;
+
+  // Takes the intervals, the age and the limit of `options` for what begins after it; the directory stays.
+  void ChangeOptions(const ShipperOptions& options);
 
   // One turn of each thread, for tests that have not called Start. Errors: those of the archive.
   absl::Status Ship();
@@ -105,17 +109,19 @@ class Shipper {
   void NoteBreak(const KnownChain& known, uint64_t index, std::string_view what);
   bool IsBaseDue(int64_t now_ms) const;
   std::optional<Position> shared() const;
+  ShipperOptions live() const;
 
   store::Database* const database_;
   store::CommittedLog* const tail_;
   const bool has_archive_;  // when it began: one that is not there is not mounted
-  const ShipperOptions options_;
+  const std::string path_;
   bool is_stopped_ = false;
   std::unique_ptr<ArchiveDirectory> directory_;  // made by the thread that ships
   std::optional<Position> position_;             // used by the thread that ships
   bool is_clock_behind_ = false;                 // used by it, too
   std::string pending_reason_;                   // of a chain that could not be begun yet
   mutable absl::Mutex mutex_;
+  ShipperOptions live_ ABSL_GUARDED_BY(mutex_);  // but for the directory
   ShipperStats stats_ ABSL_GUARDED_BY(mutex_);
   std::optional<Position> shared_ ABSL_GUARDED_BY(mutex_);  // a copy of position_
   bool wants_base_ ABSL_GUARDED_BY(mutex_) = false;

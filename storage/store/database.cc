@@ -96,7 +96,11 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   database->damage_keeper_ = std::make_unique<DamageKeeper>(rocks);
   ARM_RETURN_IF_ERROR(directory->FinishCreation());
   // Before the format is raised: a directory of an older format lacks the file, one of this format must not.
-  if (!directory->needs_epoch()) ARM_RETURN_IF_ERROR(MarkPlace(directory));
+  if (!directory->needs_epoch()) {
+    ARM_RETURN_IF_ERROR(MarkPlace(directory));
+    // At once: a kill in between ends the chain of the archive.
+    if (database->log_keeper_ != nullptr) database->log_keeper_->NotePlace();
+  }
   ARM_RETURN_IF_ERROR(directory->RaiseFormat());
   ARM_RETURN_IF_ERROR(directory->NoteLogs());
   ARM_ASSIGN_OR_RETURN(database->tickets_, OpenSequences(rocks, directory, options));
@@ -123,7 +127,6 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   database->stream_keeper_ = std::make_unique<StreamKeeper>(streams, options.streams);
   database->guard_ = std::make_unique<DiskGuard>(rocks, rocks->space());
   if (options.archived_log.is_on) {
-    database->log_keeper_->NotePlace();
     database->committed_log_ = std::make_unique<CommittedLog>(rocks, database->log_keeper_.get(), db_path,
                                                               options.durability == Durability::kSync);
   }
@@ -151,6 +154,13 @@ DatabaseStats Database::stats() const {
           .column_families_max = rocks_db_->table_families_max(),
           .change_sequence = tickets_->last_taken().value()};
 }
+
+void Database::ChangeDiskReserve(DiskReserve reserve) {
+  if (log_keeper_ != nullptr) log_keeper_->ChangeReserve(reserve);
+  rocks_db_->space()->ChangeReserve(reserve);
+}
+
+void Database::ChangeCacheBytes(uint64_t bytes) { rocks_db_->ChangeCacheBytes(bytes); }
 
 DiskReport Database::disk_report() const { return rocks_db_->space()->report(); }
 

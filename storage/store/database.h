@@ -83,6 +83,11 @@ class Database {
   // indexes, may have changed; null removes it. The listener must be short.
   void SetCatalogListener(const void* owner, std::function<void()> listener);
 
+  // Change the settings of an open database: DatabaseOptions::disk_reserve, and cache_bytes, beyond which the cache
+  // gives back memory at once.
+  void ChangeDiskReserve(DiskReserve reserve);
+  void ChangeCacheBytes(uint64_t bytes);
+
   const std::string& database_id() const;
   // May take some milliseconds with very many tables.
   DatabaseStats stats() const;

@@ -36,7 +36,7 @@ constexpr size_t kRoomFiles = 16;
 }  // namespace
 
 DiskSpace::DiskSpace(DiskReserve reserve, Measure measure, std::function<void()> on_broken)
-    : reserve_(reserve), measure_(std::move(measure)), on_broken_(std::move(on_broken)) {
+    : measure_(std::move(measure)), on_broken_(std::move(on_broken)), reserve_(reserve) {
   Look();
 }
 
@@ -76,8 +76,8 @@ void DiskSpace::Look() {
     unseen_bytes_.store(kLookAlwaysBytes, std::memory_order_relaxed);
     return;
   }
-  const uint64_t reserve = ReserveOf(reserve_, usage->total_bytes);
   const absl::MutexLock lock(&mutex_);
+  const uint64_t reserve = ReserveOf(reserve_, usage->total_bytes);
   usage_ = *usage;
   reserve_bytes_ = reserve;
   const bool was_low = low_.load(std::memory_order_relaxed);
@@ -93,6 +93,14 @@ void DiskSpace::Look() {
     LOG(INFO) << "store: disk space is available again, writes are accepted free_bytes=" << usage->free_bytes
               << " reserve_bytes=" << reserve;
   }
+}
+
+void DiskSpace::ChangeReserve(DiskReserve reserve) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    reserve_ = reserve;
+  }
+  Look();
 }
 
 void DiskSpace::SetFailed(Shortage shortage) {

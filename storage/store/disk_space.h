@@ -76,13 +76,15 @@ class DiskSpace {
   bool lacks_descriptors() const { return fault_.load(std::memory_order_acquire) == Fault::kNoDescriptors; }
   bool is_low() const { return low_.load(std::memory_order_relaxed); }
 
+  // The reserve from now on.
+  void ChangeReserve(DiskReserve reserve);
+
   DiskReport report() const;
 
  private:
   enum class Fault : uint8_t { kNone, kNoSpace, kNoDescriptors, kBroken };
   static bool IsShortage(Fault fault) { return fault == Fault::kNoSpace || fault == Fault::kNoDescriptors; }
 
-  const DiskReserve reserve_;
   const Measure measure_;
   const std::function<void()> on_broken_;
   std::atomic<bool> was_told_ = false;  // on_broken_
@@ -93,6 +95,7 @@ class DiskSpace {
   std::atomic<uint64_t> failures_ = 0;
   std::atomic<uint64_t> resumes_ = 0;
   mutable absl::Mutex mutex_;
+  DiskReserve reserve_ ABSL_GUARDED_BY(mutex_);
   DiskUsage usage_ ABSL_GUARDED_BY(mutex_);
   std::string damage_ ABSL_GUARDED_BY(mutex_);
   uint64_t reserve_bytes_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -500,6 +500,10 @@ uint64_t RocksDb::memtable_bytes() {
   return db_->GetAggregatedIntProperty(rocksdb::DB::Properties::kCurSizeAllMemTables, &bytes) ? bytes : 0;
 }
 
+void RocksDb::ChangeCacheBytes(uint64_t bytes) {
+  if (cache_->GetCapacity() != bytes) cache_->SetCapacity(bytes);
+}
+
 FileStats RocksDb::file_stats() {
   using Properties = rocksdb::DB::Properties;
   // Properties of the whole database, read through any family.

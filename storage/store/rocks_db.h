@@ -183,6 +183,8 @@ class RocksDb {
 
   // Outlives the objects opened from this database.
   DiskSpace* space() { return &space_; }
+  // The size of the block cache from now on.
+  void ChangeCacheBytes(uint64_t bytes);
   // The place of the database's files.
   Volume* volume() const { return options_.volume; }
   // To be called between a read and its answer. Errors: ServiceUnavailable if the volume may have another owner.

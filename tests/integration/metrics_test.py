@@ -121,6 +121,39 @@ class Metrics(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, f"{waiting} changes wait")
         self.assertEqual(self.scrape().sum("armature_column_families"), 5 + 2)
 
+    def test_uses_are_counted_by_table_index_and_use(self):
+        self.create_items()
+        unused = {"table": "Items", "index": "", "use": "read"}
+        self.assertNotIn("armature_table_requests_total", self.scrape().kinds)
+        for number in range(3):
+            self.put(f"item-{number}")
+        self.daemon.json_call("GetItem", TableName="Items", Key={"id": {"S": "item-1"}})
+        self.daemon.json_call("GetItem", TableName="Items", Key={"id": {"S": "item-1"}}, ConsistentRead=True)
+        self.daemon.json_call("Scan", TableName="Items", IndexName="by_color")
+        scrape = self.scrape()
+        for name, values in (("requests", {("", "write"): 3, ("", "read"): 2, ("by_color", "write"): 3, ("by_color", "read"): 1}),
+                             ("units", {("", "write"): 3, ("", "read"): 1.5, ("by_color", "write"): 3, ("by_color", "read"): 0.5}),
+                             ("throttled", {("", "write"): 0, ("", "read"): 0})):
+            for (index, use), value in values.items():
+                self.assertEqual(scrape.sum(f"armature_table_{name}_total", table="Items", index=index, use=use), value,
+                                 f"{name} {index} {use}")
+        # A change of the table leaves them.
+        self.daemon.json_call("UpdateTable", TableName="Items", DeletionProtectionEnabled=True)
+        self.assertEqual(self.scrape().sum("armature_table_requests_total", **unused), 2)
+
+    def test_throttled_uses_are_counted(self):
+        self.daemon.json_call("CreateTable", TableName="Small", AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+                              KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+                              ProvisionedThroughput={"ReadCapacityUnits": 1, "WriteCapacityUnits": 1})
+        item = {"id": {"S": "1"}, "text": {"S": "x" * 350_000}}
+        # The unused units of five minutes, and one more write, which overdraws.
+        statuses = [self.daemon.json_call("PutItem", TableName="Small", Item=item)[0] for _ in range(4)]
+        refused = statuses.count(400)
+        self.assertGreater(refused, 0)
+        scrape = self.scrape()
+        self.assertEqual(scrape.sum("armature_table_throttled_total", table="Small", index="", use="write"), refused)
+        self.assertEqual(scrape.sum("armature_table_requests_total", table="Small", index="", use="write"), 4 - refused)
+
     def test_the_share_of_the_hottest_key_is_there_while_insights_are_enabled(self):
         self.create_items()
         self.put("a")

@@ -261,6 +261,16 @@ class Files(unittest.TestCase):
         self.assertEqual(open_to_others(data), [])
         self.assertEqual(open_to_others(backups), [])
 
+    def test_no_file_of_the_database_becomes_standard_error(self):
+        def close_both():
+            os.close(0)
+            os.close(2)
+
+        with Daemon(ARGS.armatured, preexec_fn=close_both) as daemon:
+            daemon.create_table("Items")
+            for descriptor in (0, 2):
+                self.assertEqual(os.readlink(f"/proc/{daemon.process.pid}/fd/{descriptor}"), "/dev/null")
+
     def test_a_directory_that_others_may_read_is_served_with_a_warning(self):
         data = self.directory / "data"
         data.mkdir(mode=0o750)

@@ -67,6 +67,12 @@ class LogKeeper {
   // To be called periodically: ends the promise if files are kept on a disk that is nearly full.
   void GiveWay();
 
+  // The reserve of the disk from now on.
+  void ChangeReserve(DiskReserve reserve) {
+    const absl::MutexLock lock(&mutex_);
+    reserve_ = reserve;
+  }
+
   // Called before a log file is deleted.
   void OnDelete(const std::string& path, uint64_t number);
   // Called before families are dropped: the log may still name them.
@@ -89,14 +95,14 @@ class LogKeeper {
   void RemoveKept() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::string Place() const;
   // True if what is kept must go before DiskSpace refuses the writes of clients.
-  bool IsDiskShort() const;
+  bool IsDiskShort() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Volume* const volume_;
   const std::string data_dir_;
   const std::string path_;
   const uint64_t bytes_max_;
-  const DiskReserve reserve_;
   mutable absl::Mutex mutex_;
+  DiskReserve reserve_ ABSL_GUARDED_BY(mutex_);
   std::string owner_ ABSL_GUARDED_BY(mutex_);
   std::string loss_ ABSL_GUARDED_BY(mutex_);
   bool has_old_state_ ABSL_GUARDED_BY(mutex_) = false;          // the state tells of an owner that is lost

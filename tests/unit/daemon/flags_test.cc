@@ -19,9 +19,10 @@ using testing::HasSubstr;
 TEST(FlagHelp, HasGroupsWithUnitsDefaultsAndLimits) {
   const std::string help = FlagHelp();
   EXPECT_THAT(help, HasSubstr("\nData:\n  --data_dir=DIRECTORY\n      Directory of the database."));
-  EXPECT_THAT(help, HasSubstr("\nResources:\n  --cache_mb=MIB  (default 0; 8 to 1048576, or 0)\n      Block cache."));
+  EXPECT_THAT(help,
+              HasSubstr("\nResources:\n  --cache_mb=MIB  (default 0; 8 to 1048576, or 0; live)\n      Block cache."));
   EXPECT_THAT(help, HasSubstr("\n  --insecure  (default false)\n      Allow"));
-  EXPECT_THAT(help, HasSubstr("\n  --ttl_interval=DURATION  (default 5s; 10ms to 24h)\n"));
+  EXPECT_THAT(help, HasSubstr("\n  --ttl_interval=DURATION  (default 5s; 10ms to 24h; live)\n"));
 }
 
 TEST(FlagHelp, LinesAreWrapped) {

@@ -24,6 +24,9 @@ struct Patient {
 };
 
 // host_checks
+// The user that the daemon runs as, or would. `is_packaged`: by the configuration file of the package, whose unit names
+// the user. Any other daemon that does not run is taken for that of the owner of its data.
+std::optional<uid_t> FindDaemonUser(const Patient& patient, bool is_packaged);
 Findings CheckDescriptors(const Patient& patient);
 Findings CheckData(const Patient& patient);  // file system, owner and free space of the data directory
 Findings CheckMemory(const Patient& patient);

@@ -17,7 +17,6 @@ namespace {
 
 // As the packages install them.
 constexpr char kPackagedConfig[] = "/etc/armature/armatured.conf";
-constexpr char kPackagedUser[] = "armature";
 constexpr char kDaemonProgram[] = "armatured";
 
 struct DoctorOptions {
@@ -93,13 +92,6 @@ Finding ReadDaemonSettings(const Host& host, const std::string& path, DaemonSett
   return {"configuration", FindingState::kFail, *fault, "docs/reference/flags.md has all flags"};
 }
 
-// The user that the daemon runs as, or would.
-std::optional<uid_t> DaemonUserOf(const Host& host, const Patient& patient) {
-  if (patient.process != 0) return host.UserOf(patient.process);
-  const absl::StatusOr<FileFacts> data = host.Stat(patient.settings.data_dir);
-  return data.ok() ? std::optional(data->owner) : host.UserNamed(kPackagedUser);
-}
-
 absl::Status ExamineDaemon(const Session& session, const DoctorOptions& options) {
   const std::unique_ptr<Host> host = ThisHost();
   Patient patient{.host = *host};
@@ -110,7 +102,7 @@ absl::Status ExamineDaemon(const Session& session, const DoctorOptions& options)
   if (is_here) patient.process = static_cast<pid_t>(info->pid());
   // Flags of the command line are not in the file.
   if (is_here && patient.settings.store.empty()) patient.settings.data_dir = info->data_directory();
-  patient.user = DaemonUserOf(*host, patient);
+  patient.user = FindDaemonUser(patient, options.config.empty() || options.config == kPackagedConfig);
   const Findings parts[] = {CheckDaemon(info),          CheckDescriptors(patient), CheckData(patient),
                             CheckMemory(patient),       CheckClock(patient),       CheckPorts(patient),
                             CheckCertificates(patient), CheckSecrets(patient)};

@@ -78,6 +78,15 @@ Finding CheckOwner(const Patient& patient, const FileFacts& file) {
 
 }  // namespace
 
+std::optional<uid_t> FindDaemonUser(const Patient& patient, bool is_packaged) {
+  constexpr char kPackagedUser[] = "armature";
+  if (patient.process != 0) return patient.host.UserOf(patient.process);
+  const std::optional<uid_t> packaged = patient.host.UserNamed(kPackagedUser);
+  if (is_packaged && packaged.has_value()) return packaged;
+  const absl::StatusOr<FileFacts> data = patient.host.Stat(patient.settings.data_dir);
+  return data.ok() ? std::optional(data->owner) : packaged;
+}
+
 Findings CheckDescriptors(const Patient& patient) {
   const uint64_t limit = patient.host.DescriptorLimit(patient.process);
   const uint64_t wanted = kDescriptorsNeeded + kDescriptorsPerFamily * patient.settings.column_families_max;

@@ -85,6 +85,14 @@ class CommitterTest : public testing::Test {
     unit.Put(table().local_indexes[0].keyspace, "first", "v");
     unit.AddCounter(table().collections, "first", 1);
     ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+    // The thread that has made them passes commits on for a moment longer, and those have no epoch.
+    ASSERT_TRUE(Eventually([this] {
+      absl::Notification answered;
+      const auto epoch = database_->commits().Commit(
+          PutUnit("first", "v"), [&answered](const absl::StatusOr<ChangeSequence>&) { answered.Notify(); });
+      answered.WaitForNotification();
+      return epoch.has_value();
+    }));
   }
   std::string Value(std::string_view key) const { return ValueOf(*database_, table().data, key); }
   // The collection counter under `key`, 0 without one.

@@ -138,6 +138,15 @@ TEST_F(ChecksTest, TheDataDirectoryBelongsToTheDaemonAlone) {
   Expect(CheckData(patient_)[2], FindingState::kOk, "the first start makes it");
 }
 
+// A restore by root leaves files of root, with which the service would not start.
+TEST_F(ChecksTest, TheUserOfAPackagedDaemonIsThatOfItsUnit) {
+  host_.files["/data"].owner = 0;
+  EXPECT_EQ(FindDaemonUser(patient_, /*is_packaged=*/true), kDaemon);
+  EXPECT_EQ(FindDaemonUser(patient_, /*is_packaged=*/false), 0u);
+  host_.files.clear();
+  EXPECT_EQ(FindDaemonUser(patient_, /*is_packaged=*/false), kDaemon);
+}
+
 TEST_F(ChecksTest, BudgetsBeyondTheMemoryAreTold) {
   patient_.settings.cache_bytes = 2 * kGib;
   Expect(Only(CheckMemory(patient_)), FindingState::kOk, "2.1 GB of 8.6 GB");
