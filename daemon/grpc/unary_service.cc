@@ -4,33 +4,8 @@
 
 #include "daemon/grpc/item_operations.h"
 #include "storage/base/api_error.h"
-#include "storage/base/strings.h"
 
 namespace armature::daemon {
-namespace {
-
-std::string_view ServiceOf(engine::Plane plane) {
-  switch (plane) {
-    case engine::Plane::kItem:
-    case engine::Plane::kGroup:
-      return "armature.api.v1.ItemService";
-    case engine::Plane::kTable:
-      return "armature.api.v1.TableService";
-    case engine::Plane::kStream:
-      return "armature.api.v1.StreamService";
-    case engine::Plane::kStatement:
-      return "armature.api.v1.StatementService";
-    case engine::Plane::kAdmin:
-      return "armature.admin.v1.AdminService";
-  }
-  return {};
-}
-
-}  // namespace
-
-std::string MethodPath(const engine::Operation& operation) {
-  return Cat("/", ServiceOf(operation.plane), "/", operation.name.substr(operation.name.rfind(':') + 1));
-}
 
 UnaryService::UnaryService(const CallGate* gate, RpcFront* front, std::span<const UnaryOperation> operations)
     : gate_(gate), front_(front), operations_(operations.begin(), operations.end()) {
@@ -42,7 +17,7 @@ UnaryService::UnaryService(const CallGate* gate, RpcFront* front, std::span<cons
 
 void UnaryService::AddUnary(const engine::Operation& operation, RunUnary run) {
   const auto shared = std::make_shared<const RunUnary>(std::move(run));
-  front_->Add(MethodPath(operation), [gate = gate_, &operation, shared](const std::shared_ptr<RpcCall>& call) {
+  front_->Add(operation.path, [gate = gate_, &operation, shared](const std::shared_ptr<RpcCall>& call) {
     // The front keeps it.
     gate->Admit(call, operation, [run = shared.get()](const UnaryCall& admitted, const std::string& request) {
       (*run)(admitted, request);

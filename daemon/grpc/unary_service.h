@@ -18,9 +18,6 @@
 
 namespace armature::daemon {
 
-// The path of an operation's method, such as "/armature.api.v1.TableService/TagResource".
-std::string MethodPath(const engine::Operation& operation);
-
 // Thread-safety: thread-safe. Lifetime: outlives the server; `gate` outlives it.
 class UnaryService {
  public:
@@ -36,10 +33,9 @@ class UnaryService {
   // Serves the operation by streams of the set.
   template <class Stream>
   void AddStreams(std::string_view operation, StreamSet<Stream>* streams) {
-    front_->Add(MethodPath(*engine::FindOperation(operation)),
-                [gate = gate_, streams](const std::shared_ptr<RpcCall>& call) {
-                  streams->Open(std::make_shared<Stream>(gate, call));
-                });
+    front_->Add(engine::FindOperation(operation)->path, [gate = gate_, streams](const std::shared_ptr<RpcCall>& call) {
+      streams->Open(std::make_shared<Stream>(gate, call));
+    });
   }
 
  private:

@@ -40,7 +40,7 @@ std::set<std::string> MethodsOf(const char* service, std::string_view prefix) {
 }
 
 TEST(Operations, AreTheMethodsOfTheServices) {
-  EXPECT_EQ(NamesOf({Plane::kItem, Plane::kGroup}), MethodsOf("armature.api.v1.ItemService", ""));
+  EXPECT_EQ(NamesOf({Plane::kItem}), MethodsOf("armature.api.v1.ItemService", ""));
   EXPECT_EQ(NamesOf({Plane::kTable}), MethodsOf("armature.api.v1.TableService", ""));
   EXPECT_EQ(NamesOf({Plane::kStream}), MethodsOf("armature.api.v1.StreamService", ""));
   EXPECT_EQ(NamesOf({Plane::kStatement}), MethodsOf("armature.api.v1.StatementService", ""));
