@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,14 +87,17 @@ int main(int argc, char** argv) {
     }
   }
   std::ranges::sort(methods, {}, [](const MethodDescriptor* method) { return NameOf(*method); });
-  std::ofstream out(argv[1]);
+  std::string rows;
   for (const MethodDescriptor* const method : methods) {
     const options::OperationFacts& facts = method->options().GetExtension(options::operation);
     if (const std::string fault = FaultOf(*method, facts); !fault.empty()) {
       std::fprintf(stderr, "%s: %s: %s\n", method->file()->name().c_str(), method->full_name().c_str(), fault.c_str());
       return 1;
     }
-    out << RowOf(*method, facts);
+    rows += RowOf(*method, facts);
   }
-  return out.flush().good() ? 0 : 1;
+  // A file that stays as it is makes nothing to build again.
+  std::ifstream old(argv[1]);
+  if (std::string(std::istreambuf_iterator<char>(old), {}) == rows) return 0;
+  return (std::ofstream(argv[1]) << rows).flush().good() ? 0 : 1;
 }
