@@ -22,7 +22,7 @@ set(ARMATURE_ALLOWED_engine base model codec store index expr access)
 # Parts of the daemon without gRPC, so that sanitizers and fuzzers cover them.
 set(ARMATURE_ALLOWED_auth base access)
 set(ARMATURE_ALLOWED_message_json base model proto_messages)
-set(ARMATURE_ALLOWED_api base model codec store index expr access engine proto_messages message_json)
+set(ARMATURE_ALLOWED_api base model codec store index expr access engine auth proto_messages message_json)
 set(ARMATURE_ALLOWED_json base model codec store index expr access engine auth proto_messages message_json api)
 set(ARMATURE_ALLOWED_item_files base files model codec store index expr access engine proto_messages message_json)
 set(ARMATURE_ALLOWED_net base)

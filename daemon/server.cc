@@ -7,16 +7,13 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "daemon/admin/admin_service.h"
 #include "daemon/admin/request_list.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/authenticator.h"
 #include "daemon/console/console_front.h"
 #include "daemon/grpc/call_gate.h"
 #include "daemon/grpc/error_map.h"
-#include "daemon/grpc/item_service.h"
-#include "daemon/grpc/stream_service.h"
-#include "daemon/grpc/unary_service.h"
+#include "daemon/grpc/rpc_services.h"
 #include "daemon/grpc/unknown_method.h"
 #include "daemon/http/hint_front.h"
 #include "daemon/http/http_server.h"
@@ -145,11 +142,7 @@ struct Server::Impl {
   std::unique_ptr<ReadinessCheck> readiness;
   std::unique_ptr<RpcFront> rpc;
   std::unique_ptr<CallGate> gate;
-  std::unique_ptr<ItemService> items;
-  std::unique_ptr<UnaryService> tables;
-  std::unique_ptr<StreamService> streams;
-  std::unique_ptr<UnaryService> statements;
-  std::unique_ptr<AdminService> admin;
+  std::unique_ptr<RpcServices> services;
   std::unique_ptr<HealthService> health;
   std::unique_ptr<ReflectionService> reflection;
   Doors doors;
@@ -222,11 +215,7 @@ absl::Status Server::Impl::StartSecurity(const Config& config) {
 }
 
 void Server::Impl::MakeServices(const Config& config) {
-  items = std::make_unique<ItemService>(gate.get(), rpc.get());
-  tables = std::make_unique<UnaryService>(gate.get(), rpc.get(), TableOperations());
-  streams = std::make_unique<StreamService>(gate.get(), rpc.get());
-  statements = std::make_unique<UnaryService>(gate.get(), rpc.get(), StatementOperations());
-  admin = std::make_unique<AdminService>(gate.get(), rpc.get(), config.place, requests.get());
+  services = std::make_unique<RpcServices>(gate.get(), rpc.get(), config.place, requests.get());
   rpc->set_unknown(UnknownMethod(gate.get()));
   health = std::make_unique<HealthService>(rpc.get());
   reflection = std::make_unique<ReflectionService>(
@@ -544,10 +533,8 @@ void Server::Stop(absl::Duration grace) {
     // Connections learn that the daemon stops while streams end, because `grace` is the total time.
     ThreadPool drain("arm-drain", 1, 1);
     drain.RunAdmitted([this, grace] { impl_->fronts->Stop(grace); });
-    if (impl_->items != nullptr) {
-      impl_->items->Drain();
-      impl_->streams->Drain();
-      impl_->admin->Drain();
+    if (impl_->services != nullptr) {
+      impl_->services->Drain();
       impl_->health->Drain();
     }
   }

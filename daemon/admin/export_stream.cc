@@ -57,7 +57,7 @@ void ExportStream::OnMessage(InMessage message) {
   const bool is_read = request.ParseFromString(message.bytes);
   table_name_ = request.table_name();
   counted_.set_table(table_name_);
-  const absl::StatusOr<engine::Engine*> engine = caller_->Allow(kOperation, table_name_);
+  const absl::StatusOr<engine::Engine*> engine = caller_->Allow({kOperation, table_name_});
   if (!engine.ok()) return End(engine.status());
   if (!is_read) return End(SerializationError("The request is no ExportTableRequest"));
   is_reading_ = true;

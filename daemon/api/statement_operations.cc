@@ -139,20 +139,8 @@ void ExecuteTransaction(const OperationContext& context, const v1::ExecuteTransa
 
 }  // namespace
 
-std::span<const UnaryOperation> StatementOperations() {
-  static const auto* const kOperations = new std::vector<UnaryOperation>{
-      UnaryOperation(ExecuteStatement),
-      UnaryOperation(BatchExecuteStatement),
-      UnaryOperation(ExecuteTransaction),
-  };
-  return *kOperations;
-}
-
-const UnaryOperation* FindStatementOperation(std::string_view name) {
-  const std::span<const UnaryOperation> all = StatementOperations();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [name](const UnaryOperation& each) { return each.name() == name; });
-  return found == all.end() ? nullptr : &*found;
+void AddStatementOperations(std::vector<UnaryOperation>* operations) {
+  AddOperations(operations, ExecuteStatement, BatchExecuteStatement, ExecuteTransaction);
 }
 
 }  // namespace armature::daemon

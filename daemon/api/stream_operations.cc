@@ -1,6 +1,5 @@
 // The operations on streams of changes, on their messages.
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -105,21 +104,8 @@ void GetRecords(const OperationContext& context, const v1::GetRecordsRequest& re
 
 }  // namespace
 
-std::span<const UnaryOperation> StreamOperations() {
-  static const auto* const kOperations = new std::vector<UnaryOperation>{
-      UnaryOperation(ListStreams),
-      UnaryOperation(DescribeStream),
-      UnaryOperation(GetShardIterator),
-      UnaryOperation(GetRecords),
-  };
-  return *kOperations;
-}
-
-const UnaryOperation* FindStreamOperation(std::string_view name) {
-  const std::span<const UnaryOperation> all = StreamOperations();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [name](const UnaryOperation& each) { return each.name() == name; });
-  return found == all.end() ? nullptr : &*found;
+void AddStreamOperations(std::vector<UnaryOperation>* operations) {
+  AddOperations(operations, ListStreams, DescribeStream, GetShardIterator, GetRecords);
 }
 
 }  // namespace armature::daemon

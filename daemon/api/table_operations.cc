@@ -1,6 +1,5 @@
 // The operations on tables, their settings and their backups, on their messages.
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -332,47 +331,13 @@ void RestoreTableToPointInTime(const OperationContext& context, const v1::Restor
 
 }  // namespace
 
-std::span<const UnaryOperation> TableOperations() {
-  static const auto* const kOperations = [] {
-    auto* const all = new std::vector<UnaryOperation>{
-        UnaryOperation(CreateTable),
-        UnaryOperation(DeleteTable),
-        UnaryOperation(DescribeTable),
-        UnaryOperation(ListTables),
-        UnaryOperation(UpdateTable),
-        UnaryOperation(DescribeContinuousBackups),
-        UnaryOperation(DescribeEndpoints),
-        UnaryOperation(DescribeLimits),
-        UnaryOperation(DescribeTimeToLive),
-        UnaryOperation(ListTagsOfResource),
-        UnaryOperation(PutResourcePolicy),
-        UnaryOperation(GetResourcePolicy),
-        UnaryOperation(DeleteResourcePolicy),
-        UnaryOperation(TagResource),
-        UnaryOperation(UntagResource),
-        UnaryOperation(UpdateContinuousBackups),
-        UnaryOperation(UpdateTimeToLive),
-        UnaryOperation(CreateBackup),
-        UnaryOperation(DeleteBackup),
-        UnaryOperation(DescribeBackup),
-        UnaryOperation(ListBackups),
-        UnaryOperation(RestoreTableFromBackup),
-        UnaryOperation(RestoreTableToPointInTime),
-        UnaryOperation(UpdateContributorInsights),
-        UnaryOperation(DescribeContributorInsights),
-        UnaryOperation(ListContributorInsights),
-    };
-    AddTransferOperations(all);
-    return all;
-  }();
-  return *kOperations;
-}
-
-const UnaryOperation* FindTableOperation(std::string_view name) {
-  const std::span<const UnaryOperation> all = TableOperations();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [name](const UnaryOperation& each) { return each.name() == name; });
-  return found == all.end() ? nullptr : &*found;
+void AddTableOperations(std::vector<UnaryOperation>* operations) {
+  AddOperations(operations, CreateTable, DeleteTable, DescribeTable, ListTables, UpdateTable, DescribeContinuousBackups,
+                DescribeEndpoints, DescribeLimits, DescribeTimeToLive, ListTagsOfResource, PutResourcePolicy,
+                GetResourcePolicy, DeleteResourcePolicy, TagResource, UntagResource, UpdateContinuousBackups,
+                UpdateTimeToLive, CreateBackup, DeleteBackup, DescribeBackup, ListBackups, RestoreTableFromBackup,
+                RestoreTableToPointInTime, UpdateContributorInsights, DescribeContributorInsights,
+                ListContributorInsights);
 }
 
 }  // namespace armature::daemon

@@ -327,13 +327,8 @@ void CancelBulkOperation(const OperationContext& context, const v1::CancelBulkOp
 }  // namespace
 
 void AddTransferOperations(std::vector<UnaryOperation>* operations) {
-  for (UnaryOperation operation :
-       {UnaryOperation(ExportTableToPointInTime), UnaryOperation(DescribeExport), UnaryOperation(ListExports),
-        UnaryOperation(ImportTable), UnaryOperation(DescribeImport), UnaryOperation(ListImports),
-        UnaryOperation(StartBulkPutItems), UnaryOperation(DescribeBulkOperation), UnaryOperation(ListBulkOperations),
-        UnaryOperation(CancelBulkOperation)}) {
-    operations->push_back(std::move(operation));
-  }
+  AddOperations(operations, ExportTableToPointInTime, DescribeExport, ListExports, ImportTable, DescribeImport,
+                ListImports, StartBulkPutItems, DescribeBulkOperation, ListBulkOperations, CancelBulkOperation);
 }
 
 }  // namespace armature::daemon

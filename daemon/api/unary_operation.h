@@ -16,6 +16,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "daemon/api/caller.h"
 #include "engine/access/resource_policy.h"
 #include "engine/engine.h"
 #include "engine/operations.h"
@@ -26,9 +27,9 @@
 namespace armature::daemon {
 
 struct OperationContext {
-  engine::Engine* engine;
-  std::string_view authority;  // address that the client has used, "host:port"; valid during the call only
-  Deadline deadline = {};      // the client's
+  engine::Engine* engine = nullptr;
+  std::string_view authority = {};  // address that the client has used, "host:port"; valid during the call only
+  Deadline deadline = {};           // the client's
   // Authorises each statement of an operation on statements. Empty: everything is permitted.
   engine::StatementGate allow = nullptr;
   // True if the caller might change the policy of the resource (an ARN) under the given one. Empty: everything is
@@ -51,15 +52,13 @@ class UnaryOperation {
   using Run =
       std::function<void(const OperationContext& context, const Request& request, Response* response, Finished done)>;
 
-  // Takes the operation's name from its request message: "TagResource" from TagResourceRequest. `prefix` is "admin:"
-  // for operations of the admin service.
+  // Takes the operation's name from its request message: "TagResource" from TagResourceRequest.
   template <class Request, class Response>
-  explicit UnaryOperation(void (*run)(const OperationContext&, const Request&, Response*, Finished),
-                          std::string_view prefix = "")
-      : UnaryOperation(prefix, Run<Request, Response>(run)) {}
+  explicit UnaryOperation(void (*run)(const OperationContext&, const Request&, Response*, Finished))
+      : UnaryOperation(Run<Request, Response>(run)) {}
   template <class Request, class Response>
-  UnaryOperation(std::string_view prefix, Run<Request, Response> run)
-      : facts_(FactsOf(prefix, *Request::descriptor())),
+  explicit UnaryOperation(Run<Request, Response> run)
+      : facts_(FactsOf(*Request::descriptor())),
         request_(Request::default_instance()),
         response_(Response::default_instance()),
         run_([run = std::move(run)](const OperationContext& context, const google::protobuf::Message& request,
@@ -77,18 +76,25 @@ class UnaryOperation {
     // The values of the fields Operation::subject and Operation::source, for access rights and the audit log.
     std::string subject;
     std::string source;
+    std::string_view checked = {};  // of the two, the one whose rights were checked last
   };
   // Empty messages.
   std::shared_ptr<Messages> NewMessages() const;
   // Fills subject and source from the request.
   void FindSubject(Messages* messages) const;
 
+  // Authorises the caller for what the request names, and runs. `context`: without the members about engine and caller.
+  // `trace` may be null. Errors: AccessDeniedException, and those of the operation.
+  void Serve(const Caller& caller, const std::shared_ptr<engine::RequestTrace>& trace, OperationContext context,
+             Messages* messages, Finished done) const;
+  // Runs with a complete context.
   void Start(const OperationContext& context, const Messages& messages, Finished done) const {
     run_(context, *messages.request, messages.response.get(), std::move(done));
   }
 
  private:
-  static const engine::Operation* FactsOf(std::string_view prefix, const google::protobuf::Descriptor& request);
+  absl::StatusOr<engine::Engine*> Admit(const Caller& caller, engine::RequestTrace* trace, Messages* messages) const;
+  static const engine::Operation* FactsOf(const google::protobuf::Descriptor& request);
 
   const engine::Operation* facts_;
   const google::protobuf::Message& request_;
@@ -97,21 +103,22 @@ class UnaryOperation {
       run_;
 };
 
-// Adds the operations on exports, imports and bulk operations.
+// Adds the operations of these functions.
+template <class... Runs>
+void AddOperations(std::vector<UnaryOperation>* operations, Runs... runs) {
+  (operations->push_back(UnaryOperation(runs)), ...);
+}
+
+// Each adds its operations: on tables, their settings and their backups; on exports, imports and bulk operations; on
+// streams of changes; on statements.
+void AddTableOperations(std::vector<UnaryOperation>* operations);
 void AddTransferOperations(std::vector<UnaryOperation>* operations);
+void AddStreamOperations(std::vector<UnaryOperation>* operations);
+void AddStatementOperations(std::vector<UnaryOperation>* operations);
 
-// The operations on tables, their settings, backups, exports and imports. FindTableOperation returns the one with
-// `name`, or null.
-std::span<const UnaryOperation> TableOperations();
-const UnaryOperation* FindTableOperation(std::string_view name);
-
-// The operations on streams of changes. FindStreamOperation returns the one with `name`, or null.
-std::span<const UnaryOperation> StreamOperations();
-const UnaryOperation* FindStreamOperation(std::string_view name);
-
-// The operations on statements. FindStatementOperation returns the one with `name`, or null.
-std::span<const UnaryOperation> StatementOperations();
-const UnaryOperation* FindStatementOperation(std::string_view name);
+// All of them, which both front ends serve. FindUnaryOperation returns the one with `name`, or null.
+std::span<const UnaryOperation> UnaryOperations();
+const UnaryOperation* FindUnaryOperation(std::string_view name);
 
 // Answers with the engine's result, which `fill` writes into the message.
 template <class Result, class Message>

@@ -86,10 +86,6 @@ bool IsVisit(const HttpRequest& request) {
          Has(request, "sec-fetch-dest", "document");
 }
 
-bool ChangesNothing(const engine::Operation& operation) {
-  return operation.answer == engine::kFacts || operation.answer == engine::kItem || operation.answer == engine::kItems;
-}
-
 }  // namespace
 
 ConsoleFront::ConsoleFront(HttpHandler* api, ConsoleOptions options)
@@ -119,7 +115,7 @@ bool ConsoleFront::IsForbiddenWrite(const HttpRequest& request) const {
   if (!is_own) return false;
   const engine::Operation* const operation =
       engine::FindOperation(std::string_view(*target).substr(target->rfind('.') + 1));
-  return operation != nullptr && !ChangesNothing(*operation);
+  return operation != nullptr && !engine::OnlyReads(*operation);
 }
 
 void ConsoleFront::Handle(HttpRequest request, Done done) {

@@ -1,64 +1,13 @@
 #include "daemon/grpc/call_gate.h"
 
-#include "daemon/grpc/unary_handler.h"
+#include "engine/operations.h"
 #include "storage/base/held_memory.h"
 
 namespace armature::daemon {
 
-absl::StatusOr<engine::Engine*> Caller::Allow(const engine::NeededRight& right, access::MatchWork* work) const {
-  if (access_ != nullptr) {
-    const auto facts = [&] { return right.facts(*engine_->database()); };
-    const auto policy = engine_->FindResourcePolicy(right.table);
-    absl::Status status = access_->Check({right.operation, right.table, right.index, facts, policy.get(), work});
-    if (!status.ok()) return status;
-  }
-  return engine_;
-}
-
-bool Caller::MayChangePolicy(std::string_view arn, const access::ResourcePolicy& policy) const {
-  return access_ == nullptr || access_->Permits({"PutResourcePolicy", arn, {}, access::NoFacts, &policy});
-}
-
-const Caller& UnaryCall::caller() const { return *handler_->caller_; }
-RpcCall* UnaryCall::rpc() const { return handler_->call_.get(); }
-MemorySource UnaryCall::memory() const { return handler_->call_->memory(); }
-const std::shared_ptr<engine::RequestTrace>& UnaryCall::trace() const { return handler_->counted_.trace(); }
-absl::Status UnaryCall::TakeMemory(size_t bytes, bool may_refuse) const {
-  return handler_->TakeMemory(bytes, may_refuse);
-}
-void UnaryCall::Finish(const absl::Status& error) const { handler_->Finish(error); }
-void UnaryCall::Finish(OutMessage answer) const { handler_->Finish(std::move(answer)); }
-
-absl::StatusOr<engine::Engine*> AuditedCall::Allow() const {
-  if (call_.trace() != nullptr) call_.trace()->set_table(table_);
-  return call_.caller().Allow(operation_, table_);
-}
-
-engine::Engine* AuditedCall::ForStatements() const { return call_.caller().engine_; }
-
-absl::Status AuditedCall::AllowAlso(std::string_view table) const {
-  return call_.caller().Allow(operation_, table).status();
-}
-
-void AuditedCall::Audit(const absl::Status& result) const {
-  gate_->Audit(
-      &call_.caller(),
-      {.principal = {}, .peer = call_.rpc()->peer().text, .operation = operation_, .table = table_, .result = result});
-}
-
-void AuditedCall::Finish(const absl::Status& error) const {
-  Audit(error);
-  call_.Finish(error);
-}
-
-void AuditedCall::Finish(OutMessage answer) const {
-  Audit(absl::OkStatus());
-  call_.Finish(std::move(answer));
-}
-
 void CallGate::Audit(const Caller* caller, AuditRecord record) const {
   if (audit_ == nullptr || !engine::FindOperation(record.operation)->is_audited) return;
-  if (caller != nullptr && caller->access_ != nullptr) record.principal = caller->access_->principal();
+  if (caller != nullptr && caller->access() != nullptr) record.principal = caller->access()->principal();
   audit_->Record(record);
 }
 
@@ -82,7 +31,7 @@ void CallGate::Identify(const std::shared_ptr<RpcCall>& call, Identified done) c
 
 bool CallGate::IsLong(const Caller& caller, size_t bytes, LongRequests::Projection projection) const {
   return long_requests_ != nullptr &&
-         LongRequests::IsLong(bytes, projection, caller.access_.get(), engine_->PolicyWeightMax());
+         LongRequests::IsLong(bytes, projection, caller.access(), engine_->PolicyWeightMax());
 }
 
 absl::Status CallGate::CheckRoom(const RpcCall& call) const {
@@ -93,10 +42,6 @@ absl::Status CallGate::CheckRoom(const RpcCall& call) const {
 absl::Status CallGate::Refused() const {
   refused_.fetch_add(1, std::memory_order_relaxed);
   return NoMemoryForAnswerError();
-}
-
-void CallGate::Admit(const std::shared_ptr<RpcCall>& call, const engine::Operation& operation, Work work) const {
-  std::make_shared<UnaryHandler>(this, call, operation, std::move(work))->Start();
 }
 
 }  // namespace armature::daemon

@@ -2,7 +2,7 @@
 
 #include "daemon/api/item_messages.h"
 #include "daemon/grpc/error_map.h"
-#include "daemon/grpc/item_operations.h"
+#include "daemon/grpc/message_operations.h"
 #include "engine/request_queue.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
@@ -77,20 +77,23 @@ void PipelineStream::RunRequest(const absl::Status& admitted) {
   absl::Status parsed = ParsePipelineRequest(message_->bytes, &asked);
   if (parsed.ok()) parsed = admitted;
   const bool is_known = asked.number >= kPipelineNumberFirst && asked.number <= kPipelineNumberLast;
-  const ItemOperation* const known = is_known ? &ItemOperations()[asked.number - kPipelineNumberFirst] : nullptr;
+  const MessageOperation* const known =
+      is_known ? &ItemMessageOperations()[asked.number - kPipelineNumberFirst] : nullptr;
   const Operation operation{.id = asked.id,
                             .number = asked.number,
                             .room = is_known ? known->weight : 1,
-                            .only_reads = is_known && engine::OnlyReads(*engine::FindOperation(known->name)),
-                            .counted = gate_->Count(Front::kPipeline, is_known ? known->name : "", *call_)};
+                            .only_reads = is_known && engine::OnlyReads(*known->facts),
+                            .counted = gate_->Count(Front::kPipeline, is_known ? known->facts->name : "", *call_)};
   room_taken_.fetch_add(operation.room, std::memory_order_relaxed);
   if (!parsed.ok()) return Send(operation, parsed, {});
   if (!is_known) return Send(operation, ValidationError("The request names no operation"), {});
-  ItemAnswer answer = [self = shared_from_this(), operation](const absl::Status& status, OutMessage response) {
+  auto answer = [self = shared_from_this(), operation](const absl::Status& status, OutMessage response,
+                                                       const std::string* /*subject*/) {
     self->Send(operation, status, std::move(response));
   };
-  known->run(known->name, {*caller_, MakeRequestContext(call_.get(), operation.counted.trace()), std::move(answer)},
-             asked.request);
+  MessageCall call{*caller_, MakeRequestContext(call_.get(), operation.counted.trace()),
+                   MessageAnswer(std::move(answer))};
+  known->run(call, asked.request);
 }
 
 void PipelineStream::Send(const Operation& operation, const absl::Status& result, OutMessage response) {

@@ -30,9 +30,7 @@ void UnaryHandler::Identified(absl::StatusOr<Caller> caller) {
   const absl::Status room = caller.ok() && HasLargeAnswer(*operation_) ? gate_->CheckRoom(*call_) : caller.status();
   if (caller.ok()) caller_ = *std::move(caller);
   if (room.ok()) return call_->Read(/*is_owed=*/true);
-  gate_->Audit(
-      caller_.has_value() ? &*caller_ : nullptr,
-      {.principal = {}, .peer = call_->peer().text, .operation = operation_->name, .table = {}, .result = room});
+  Audit(room, {});
   Begin();
   Finish(room);
 }
@@ -64,17 +62,25 @@ void UnaryHandler::Begin() {
 }
 
 void UnaryHandler::Run() {
-  auto run = [self = shared_from_this()] { std::move(self->work_)(UnaryCall(self), std::move(self->request_.bytes)); };
+  auto run = [self = shared_from_this()] {
+    const std::string request = std::move(self->request_.bytes);
+    auto answer = [self](const absl::Status& status, OutMessage response, const std::string* subject) {
+      if (subject != nullptr) self->Audit(status, *subject);
+      status.ok() ? self->Finish(std::move(response)) : self->Finish(status);
+    };
+    RpcCall* const rpc = self->call_.get();
+    MessageCall call{*self->caller_, MakeRequestContext(rpc, self->counted_.trace()), MessageAnswer(std::move(answer)),
+                     rpc->authority()};
+    (*self->run_)(call, request);
+  };
   if (!gate_->IsLong(*caller_, request_.bytes.size(), LongRequests::ProjectionOf(operation_->name))) return run();
   if (!gate_->RunLong(std::move(run))) Finish(engine::TooManyWaitError());
 }
 
-absl::Status UnaryHandler::TakeMemory(size_t bytes, bool may_refuse) {
-  if (answer_memory_.source().lender == nullptr) answer_memory_ = HeldMemory(call_->memory());
-  if (answer_memory_.Cover(bytes)) return absl::OkStatus();
-  if (may_refuse) return gate_->Refused();
-  answer_memory_.Set(bytes);
-  return absl::OkStatus();
+void UnaryHandler::Audit(const absl::Status& result, std::string_view subject) const {
+  gate_->Audit(
+      caller_.has_value() ? &*caller_ : nullptr,
+      {.principal = {}, .peer = call_->peer().text, .operation = operation_->name, .table = subject, .result = result});
 }
 
 void UnaryHandler::Count(const absl::Status& result) {
@@ -84,18 +90,19 @@ void UnaryHandler::Count(const absl::Status& result) {
 
 void UnaryHandler::Finish(const absl::Status& error) {
   request_.memory.Set(0);
-  answer_memory_.Set(0);
   Count(error);
   call_->Finish(WithRequestId(request_id_, ToRpcStatus(error, request_id_)));
 }
 
 void UnaryHandler::Finish(OutMessage answer) {
   request_.memory.Set(0);
-  if (answer.memory.source().lender != nullptr) answer_memory_ = std::move(answer.memory);
   const size_t bytes = answer.size();
-  if (const absl::Status taken = TakeMemory(bytes, engine::OnlyReads(*operation_)); !taken.ok()) return Finish(taken);
-  answer_memory_.Set(bytes);
-  answer.memory = std::move(answer_memory_);
+  if (answer.memory.source().lender == nullptr) answer.memory = HeldMemory(call_->memory());
+  if (!answer.memory.Cover(bytes) && engine::OnlyReads(*operation_)) {
+    answer.memory.Set(0);
+    return Finish(gate_->Refused());
+  }
+  answer.memory.Set(bytes);
   Count(absl::OkStatus());
   if (request_id_.empty()) return call_->Finish(std::move(answer));
   call_->Write(std::move(answer));

@@ -3,22 +3,15 @@
 
 // Operations on items in the JSON protocol, single and in batches and transactions.
 
-#include <string_view>
-
 #include "daemon/json/json_api.h"
 #include "engine/engine.h"
 
 namespace armature::daemon {
 
-struct JsonOperation {
-  std::string_view name;
-  // Parses the document, authorises the caller and calls the engine. Calls `done` exactly once, on this or another
-  // thread; does not block.
-  void (*run)(engine::Engine* engine, const JsonCall& call, JsonApi::Done done);
-};
-
-// The operation with `name`, or null.
-const JsonOperation* FindItemOperation(std::string_view name);
+// Runs the operation of a call if it is one on items: parses the document, authorises the caller and calls the engine,
+// which calls `done` exactly once, on this or another thread. Does not block. False, with nothing moved, for another
+// operation.
+bool RunItemOperation(engine::Engine* engine, JsonCall& call, JsonApi::Done& done);
 
 }  // namespace armature::daemon
 

@@ -16,7 +16,7 @@
 #include "daemon/auth/policy.h"
 #include "daemon/message_json/json_writer.h"
 #include "engine/engine.h"
-#include "engine/items/access_facts.h"
+#include "engine/operations.h"
 
 namespace armature::daemon {
 
@@ -39,10 +39,6 @@ struct JsonCall {
   std::shared_ptr<const Access> access;
   uint64_t at_least_sequence = 0;  // Query and Scan of a global index
   std::string host;                // header Host, for DescribeEndpoints
-
-  // OK if the caller has the right. `work`: of all rights of the request.
-  absl::Status CheckAccess(const engine::Engine& engine, const engine::NeededRight& right,
-                           access::MatchWork* work) const;
 };
 
 // UnknownOperationException for an operation that this version does not have. The text names both.
@@ -87,7 +83,7 @@ class JsonApi final : public JsonOperations {
   JsonAnswer Refuse(const JsonCall& call, const absl::Status& status) const override;
 
  private:
-  void RunOnTables(const UnaryOperation& operation, JsonCall call, Done done);
+  void RunOnMessages(const UnaryOperation& operation, JsonCall call, Done done);
   void Audit(const JsonCall& call, std::string_view table, const absl::Status& result) const;
 
   engine::Engine* const engine_;

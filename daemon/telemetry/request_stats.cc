@@ -21,7 +21,7 @@ size_t NumberOf(const engine::Operation* found) {
 
 bool IsWholeStream(std::string_view operation) {
   const engine::Operation* const found = engine::FindOperation(operation);
-  return found != nullptr && found->is_whole_stream;
+  return found != nullptr && found->is_whole_stream();
 }
 
 size_t At(Front front) { return static_cast<size_t>(front); }

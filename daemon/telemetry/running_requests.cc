@@ -135,7 +135,7 @@ std::vector<RequestFacts> RunningRequests::List(int64_t at_least_ns, size_t max)
   // Streams last as long as their clients wish, and must not hide the requests that hang.
   std::ranges::sort(list, {}, [](const RequestFacts& each) {
     const engine::Operation* const found = engine::FindOperation(each.operation);
-    return std::pair(found != nullptr && found->is_whole_stream, each.begun_ns);
+    return std::pair(found != nullptr && found->is_whole_stream(), each.begun_ns);
   });
   if (list.size() > max) list.resize(max);
   return list;

@@ -138,12 +138,8 @@ class EngineBackend final : public Backend {
                                                                                   &Engine::TransactWriteItems);
     }
     if (name == "Scan") return Read<v1::ScanRequest>(call, daemon::ParseScan, &Engine::Scan);
-    const daemon::UnaryOperation* const on_tables = daemon::FindTableOperation(name);
-    if (on_tables != nullptr) return OnTables(*on_tables, call);
-    const daemon::UnaryOperation* const on_statements = daemon::FindStatementOperation(name);
-    if (on_statements != nullptr) return OnTables(*on_statements, call);
-    const daemon::UnaryOperation* const on_streams = daemon::FindStreamOperation(name);
-    if (on_streams != nullptr) return OnTables(*on_streams, call);
+    const daemon::UnaryOperation* const on_messages = daemon::FindUnaryOperation(name);
+    if (on_messages != nullptr) return OnTables(*on_messages, call);
     return ErrorAnswer(UnknownOperationError(Cat(name, " is not there yet")));
   }
 
@@ -233,7 +229,7 @@ class EngineBackend final : public Backend {
     }
     std::promise<absl::Status> promise;
     std::future<absl::Status> finished = promise.get_future();
-    daemon::OperationContext context{engine_.get(), ""};
+    daemon::OperationContext context{.engine = engine_.get()};
     context.at_least_sequence = call.at_least_sequence;
     context.is_original_protocol = true;
     operation.Start(context, *messages,

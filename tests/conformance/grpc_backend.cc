@@ -7,7 +7,7 @@
 #include "armature/api/v1/service.grpc.pb.h"
 #include "armature/client/errors.h"
 #include "daemon/grpc/error_map.h"
-#include "daemon/grpc/unary_service.h"
+#include "engine/operations.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/impl/client_unary_call.h"
 #include "storage/base/strings.h"
@@ -70,7 +70,7 @@ class GrpcBackend final : public Backend {
 
   Answer Run(const Call& call) override {
     const engine::Operation* const operation = engine::FindOperation(call.operation);
-    if (operation != nullptr) return Send(daemon::MethodPath(*operation), call);
+    if (operation != nullptr) return Send(std::string(operation->path), call);
     Answer answer;
     answer.error_type = "UnknownOperationException";
     answer.error_text = Cat(call.operation, " is not known to this backend");

@@ -96,7 +96,7 @@ void CheckUpdate(const std::string& body) {
 void ReadOnly(const engine::Operation& operation, const std::string& body) {
   if (operation.name == "CreateTable") return CheckDefinition(body);
   if (operation.name == "UpdateTable") return CheckUpdate(body);
-  const auto messages = daemon::FindTableOperation(operation.name)->NewMessages();
+  const auto messages = daemon::FindUnaryOperation(operation.name)->NewMessages();
   static_cast<void>(daemon::ReadRequest(body, messages->request.get()));
 }
 

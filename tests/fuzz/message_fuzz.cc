@@ -123,9 +123,7 @@ bool IsRun(const engine::Operation& operation) {
 }
 
 void RunUnary(Engine* engine, std::string_view name, const std::string& bytes) {
-  const daemon::UnaryOperation* operation = daemon::FindTableOperation(name);
-  if (operation == nullptr) operation = daemon::FindStreamOperation(name);
-  if (operation == nullptr) operation = daemon::FindStatementOperation(name);
+  const daemon::UnaryOperation* const operation = daemon::FindUnaryOperation(name);
   if (operation == nullptr || !IsRun(operation->facts())) return;
   const auto messages = operation->NewMessages();
   if (!messages->request->ParseFromString(bytes)) return;

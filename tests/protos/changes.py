@@ -13,7 +13,7 @@ SCALARS = {value: name.removeprefix("TYPE_").lower() for name, value in Field.Ty
 OPTIONS = ("cc_enable_arenas", "csharp_namespace", "go_package", "java_multiple_files", "java_outer_classname",
            "java_package", "optimize_for")
 # Packages whose calls and messages may go.
-SHRINKING_PACKAGES = ("armature.admin.v1",)
+SHRINKING_PACKAGES = ("armature.admin.v1", "armature.options.v1")
 
 
 def compiled(root, folder):

@@ -13,6 +13,7 @@ package adminv1
 
 import (
 	apiv1 "github.com/armaturedb/armature/client/go/apiv1"
+	_ "github.com/armaturedb/armature/client/go/optionsv1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -3100,7 +3101,7 @@ var File_armature_admin_v1_admin_proto protoreflect.FileDescriptor
 
 const file_armature_admin_v1_admin_proto_rawDesc = "" +
 	"\n" +
-	"\x1darmature/admin/v1/admin.proto\x12\x11armature.admin.v1\x1a\x1carmature/api/v1/tables.proto\x1a\x1barmature/api/v1/types.proto\"\x16\n" +
+	"\x1darmature/admin/v1/admin.proto\x12\x11armature.admin.v1\x1a\x1carmature/api/v1/tables.proto\x1a\x1barmature/api/v1/types.proto\x1a!armature/options/v1/options.proto\"\x16\n" +
 	"\x14GetServerInfoRequest\"\xf3\b\n" +
 	"\x15GetServerInfoResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x10\n" +
@@ -3372,23 +3373,30 @@ const file_armature_admin_v1_admin_proto_rawDesc = "" +
 	"\x18BACKUP_JOB_STATE_WAITING\x10\x01\x12\x1c\n" +
 	"\x18BACKUP_JOB_STATE_RUNNING\x10\x02\x12\x19\n" +
 	"\x15BACKUP_JOB_STATE_DONE\x10\x03\x12\x1b\n" +
-	"\x17BACKUP_JOB_STATE_FAILED\x10\x042\x8c\v\n" +
-	"\fAdminService\x12g\n" +
-	"\rGetServerInfo\x12'.armature.admin.v1.GetServerInfoRequest\x1a(.armature.admin.v1.GetServerInfoResponse\"\x03\x90\x02\x01\x12m\n" +
-	"\x0fListIndexStatus\x12).armature.admin.v1.ListIndexStatusRequest\x1a*.armature.admin.v1.ListIndexStatusResponse\"\x03\x90\x02\x01\x12j\n" +
-	"\x0eGetIndexStatus\x12(.armature.admin.v1.GetIndexStatusRequest\x1a).armature.admin.v1.GetIndexStatusResponse\"\x03\x90\x02\x01\x12y\n" +
-	"\x13ListIndexViolations\x12-.armature.admin.v1.ListIndexViolationsRequest\x1a..armature.admin.v1.ListIndexViolationsResponse\"\x03\x90\x02\x01\x12^\n" +
+	"\x17BACKUP_JOB_STATE_FAILED\x10\x042\xea\f\n" +
+	"\fAdminService\x12o\n" +
+	"\rGetServerInfo\x12'.armature.admin.v1.GetServerInfoRequest\x1a(.armature.admin.v1.GetServerInfoResponse\"\v\xb2\xeb\x18\x04\b\x01(\x01\x90\x02\x01\x12\x81\x01\n" +
+	"\x0fListIndexStatus\x12).armature.admin.v1.ListIndexStatusRequest\x1a*.armature.admin.v1.ListIndexStatusResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"table_name(\x01\x90\x02\x01\x12~\n" +
+	"\x0eGetIndexStatus\x12(.armature.admin.v1.GetIndexStatusRequest\x1a).armature.admin.v1.GetIndexStatusResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"table_name(\x01\x90\x02\x01\x12\x8d\x01\n" +
+	"\x13ListIndexViolations\x12-.armature.admin.v1.ListIndexViolationsRequest\x1a..armature.admin.v1.ListIndexViolationsResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"table_name(\x01\x90\x02\x01\x12r\n" +
 	"\n" +
-	"GetHotKeys\x12$.armature.admin.v1.GetHotKeysRequest\x1a%.armature.admin.v1.GetHotKeysResponse\"\x03\x90\x02\x01\x12d\n" +
-	"\fListRequests\x12&.armature.admin.v1.ListRequestsRequest\x1a'.armature.admin.v1.ListRequestsResponse\"\x03\x90\x02\x01\x12\\\n" +
-	"\vVerifyTable\x12%.armature.admin.v1.VerifyTableRequest\x1a&.armature.admin.v1.VerifyTableResponse\x12^\n" +
-	"\vExportTable\x12%.armature.admin.v1.ExportTableRequest\x1a&.armature.admin.v1.ExportTableResponse0\x01\x12\\\n" +
-	"\vStartBackup\x12%.armature.admin.v1.StartBackupRequest\x1a&.armature.admin.v1.StartBackupResponse\x12_\n" +
-	"\fGetBackupJob\x12&.armature.admin.v1.GetBackupJobRequest\x1a'.armature.admin.v1.GetBackupJobResponse\x12h\n" +
-	"\x0fCancelBackupJob\x12).armature.admin.v1.CancelBackupJobRequest\x1a*.armature.admin.v1.CancelBackupJobResponse\x12a\n" +
-	"\vListBackups\x12%.armature.admin.v1.ListBackupsRequest\x1a&.armature.admin.v1.ListBackupsResponse\"\x03\x90\x02\x01\x12_\n" +
-	"\fRestoreTable\x12&.armature.admin.v1.RestoreTableRequest\x1a'.armature.admin.v1.RestoreTableResponse\x12L\n" +
-	"\x04Echo\x12\x1e.armature.admin.v1.EchoRequest\x1a\x1f.armature.admin.v1.EchoResponse\"\x03\x90\x02\x01Bj\n" +
+	"GetHotKeys\x12$.armature.admin.v1.GetHotKeysRequest\x1a%.armature.admin.v1.GetHotKeysResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"table_name(\x01\x90\x02\x01\x12j\n" +
+	"\fListRequests\x12&.armature.admin.v1.ListRequestsRequest\x1a'.armature.admin.v1.ListRequestsResponse\"\t\xb2\xeb\x18\x02\b\x01\x90\x02\x01\x12r\n" +
+	"\vVerifyTable\x12%.armature.admin.v1.VerifyTableRequest\x1a&.armature.admin.v1.VerifyTableResponse\"\x14\xb2\xeb\x18\x10\b\x02\x12\n" +
+	"table_name(\x01\x12r\n" +
+	"\vExportTable\x12%.armature.admin.v1.ExportTableRequest\x1a&.armature.admin.v1.ExportTableResponse\"\x12\xb2\xeb\x18\x0e\x12\n" +
+	"table_name(\x010\x01\x12f\n" +
+	"\vStartBackup\x12%.armature.admin.v1.StartBackupRequest\x1a&.armature.admin.v1.StartBackupResponse\"\b\xb2\xeb\x18\x04\b\x02(\x01\x12g\n" +
+	"\fGetBackupJob\x12&.armature.admin.v1.GetBackupJobRequest\x1a'.armature.admin.v1.GetBackupJobResponse\"\x06\xb2\xeb\x18\x02\b\x01\x12r\n" +
+	"\x0fCancelBackupJob\x12).armature.admin.v1.CancelBackupJobRequest\x1a*.armature.admin.v1.CancelBackupJobResponse\"\b\xb2\xeb\x18\x04\b\x02(\x01\x12i\n" +
+	"\vListBackups\x12%.armature.admin.v1.ListBackupsRequest\x1a&.armature.admin.v1.ListBackupsResponse\"\v\xb2\xeb\x18\x04\b\x01(\x01\x90\x02\x01\x12\x88\x01\n" +
+	"\fRestoreTable\x12&.armature.admin.v1.RestoreTableRequest\x1a'.armature.admin.v1.RestoreTableResponse\"'\xb2\xeb\x18#\b\x02\x12\x11target_table_name\x1a\n" +
+	"table_name(\x01\x12R\n" +
+	"\x04Echo\x12\x1e.armature.admin.v1.EchoRequest\x1a\x1f.armature.admin.v1.EchoResponse\"\t\xb2\xeb\x18\x02\b\x01\x90\x02\x01Bj\n" +
 	"\x1dio.github.armaturedb.admin.v1B\n" +
 	"AdminProtoP\x01Z8github.com/armaturedb/armature/client/go/adminv1;adminv1\xf8\x01\x01b\x06proto3"
 

@@ -13,6 +13,7 @@
 package apiv1
 
 import (
+	_ "github.com/armaturedb/armature/client/go/optionsv1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -30,70 +31,93 @@ var File_armature_api_v1_service_proto protoreflect.FileDescriptor
 
 const file_armature_api_v1_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1darmature/api/v1/service.proto\x12\x0farmature.api.v1\x1a\x1barmature/api/v1/items.proto\x1a armature/api/v1/statements.proto\x1a\x1darmature/api/v1/streams.proto\x1a\x1carmature/api/v1/tables.proto\x1a\x1farmature/api/v1/transfers.proto2\xef\a\n" +
-	"\vItemService\x12Q\n" +
-	"\aGetItem\x12\x1f.armature.api.v1.GetItemRequest\x1a .armature.api.v1.GetItemResponse\"\x03\x90\x02\x01\x12L\n" +
-	"\aPutItem\x12\x1f.armature.api.v1.PutItemRequest\x1a .armature.api.v1.PutItemResponse\x12U\n" +
+	"\x1darmature/api/v1/service.proto\x12\x0farmature.api.v1\x1a\x1barmature/api/v1/items.proto\x1a armature/api/v1/statements.proto\x1a\x1darmature/api/v1/streams.proto\x1a\x1carmature/api/v1/tables.proto\x1a\x1farmature/api/v1/transfers.proto\x1a!armature/options/v1/options.proto2\xb9\b\n" +
+	"\vItemService\x12W\n" +
+	"\aGetItem\x12\x1f.armature.api.v1.GetItemRequest\x1a .armature.api.v1.GetItemResponse\"\t\xb2\xeb\x18\x02\b\x03\x90\x02\x01\x12T\n" +
+	"\aPutItem\x12\x1f.armature.api.v1.PutItemRequest\x1a .armature.api.v1.PutItemResponse\"\x06\xb2\xeb\x18\x02\b\x05\x12]\n" +
 	"\n" +
-	"UpdateItem\x12\".armature.api.v1.UpdateItemRequest\x1a#.armature.api.v1.UpdateItemResponse\x12U\n" +
+	"UpdateItem\x12\".armature.api.v1.UpdateItemRequest\x1a#.armature.api.v1.UpdateItemResponse\"\x06\xb2\xeb\x18\x02\b\x05\x12]\n" +
 	"\n" +
-	"DeleteItem\x12\".armature.api.v1.DeleteItemRequest\x1a#.armature.api.v1.DeleteItemResponse\x12K\n" +
-	"\x05Query\x12\x1d.armature.api.v1.QueryRequest\x1a\x1e.armature.api.v1.QueryResponse\"\x03\x90\x02\x01\x12H\n" +
-	"\x04Scan\x12\x1c.armature.api.v1.ScanRequest\x1a\x1d.armature.api.v1.ScanResponse\"\x03\x90\x02\x01\x12`\n" +
-	"\fBatchGetItem\x12$.armature.api.v1.BatchGetItemRequest\x1a%.armature.api.v1.BatchGetItemResponse\"\x03\x90\x02\x01\x12f\n" +
-	"\x0eBatchWriteItem\x12&.armature.api.v1.BatchWriteItemRequest\x1a'.armature.api.v1.BatchWriteItemResponse\"\x03\x90\x02\x02\x12l\n" +
-	"\x10TransactGetItems\x12(.armature.api.v1.TransactGetItemsRequest\x1a).armature.api.v1.TransactGetItemsResponse\"\x03\x90\x02\x01\x12m\n" +
-	"\x12TransactWriteItems\x12*.armature.api.v1.TransactWriteItemsRequest\x1a+.armature.api.v1.TransactWriteItemsResponse\x12S\n" +
-	"\bPipeline\x12 .armature.api.v1.PipelineRequest\x1a!.armature.api.v1.PipelineResponse(\x010\x012\xf2\x1e\n" +
-	"\fTableService\x12X\n" +
-	"\vCreateTable\x12#.armature.api.v1.CreateTableRequest\x1a$.armature.api.v1.CreateTableResponse\x12c\n" +
-	"\rDescribeTable\x12%.armature.api.v1.DescribeTableRequest\x1a&.armature.api.v1.DescribeTableResponse\"\x03\x90\x02\x01\x12Z\n" +
+	"DeleteItem\x12\".armature.api.v1.DeleteItemRequest\x1a#.armature.api.v1.DeleteItemResponse\"\x06\xb2\xeb\x18\x02\b\x05\x12Q\n" +
+	"\x05Query\x12\x1d.armature.api.v1.QueryRequest\x1a\x1e.armature.api.v1.QueryResponse\"\t\xb2\xeb\x18\x02\b\x04\x90\x02\x01\x12N\n" +
+	"\x04Scan\x12\x1c.armature.api.v1.ScanRequest\x1a\x1d.armature.api.v1.ScanResponse\"\t\xb2\xeb\x18\x02\b\x04\x90\x02\x01\x12f\n" +
+	"\fBatchGetItem\x12$.armature.api.v1.BatchGetItemRequest\x1a%.armature.api.v1.BatchGetItemResponse\"\t\xb2\xeb\x18\x02\b\x04\x90\x02\x01\x12l\n" +
+	"\x0eBatchWriteItem\x12&.armature.api.v1.BatchWriteItemRequest\x1a'.armature.api.v1.BatchWriteItemResponse\"\t\xb2\xeb\x18\x02\b\x06\x90\x02\x02\x12r\n" +
+	"\x10TransactGetItems\x12(.armature.api.v1.TransactGetItemsRequest\x1a).armature.api.v1.TransactGetItemsResponse\"\t\xb2\xeb\x18\x02\b\x04\x90\x02\x01\x12u\n" +
+	"\x12TransactWriteItems\x12*.armature.api.v1.TransactWriteItemsRequest\x1a+.armature.api.v1.TransactWriteItemsResponse\"\x06\xb2\xeb\x18\x02\b\x06\x12Y\n" +
+	"\bPipeline\x12 .armature.api.v1.PipelineRequest\x1a!.armature.api.v1.PipelineResponse\"\x04\xb2\xeb\x18\x00(\x010\x012\xb2%\n" +
+	"\fTableService\x12n\n" +
+	"\vCreateTable\x12#.armature.api.v1.CreateTableRequest\x1a$.armature.api.v1.CreateTableResponse\"\x14\xb2\xeb\x18\x10\b\x02\x12\n" +
+	"table_name(\x01\x12w\n" +
+	"\rDescribeTable\x12%.armature.api.v1.DescribeTableRequest\x1a&.armature.api.v1.DescribeTableResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"table_name(\x01\x90\x02\x01\x12b\n" +
 	"\n" +
-	"ListTables\x12\".armature.api.v1.ListTablesRequest\x1a#.armature.api.v1.ListTablesResponse\"\x03\x90\x02\x01\x12X\n" +
-	"\vDeleteTable\x12#.armature.api.v1.DeleteTableRequest\x1a$.armature.api.v1.DeleteTableResponse\x12X\n" +
-	"\vUpdateTable\x12#.armature.api.v1.UpdateTableRequest\x1a$.armature.api.v1.UpdateTableResponse\x12g\n" +
-	"\x10UpdateTimeToLive\x12(.armature.api.v1.UpdateTimeToLiveRequest\x1a).armature.api.v1.UpdateTimeToLiveResponse\x12r\n" +
-	"\x12DescribeTimeToLive\x12*.armature.api.v1.DescribeTimeToLiveRequest\x1a+.armature.api.v1.DescribeTimeToLiveResponse\"\x03\x90\x02\x01\x12\x82\x01\n" +
-	"\x19UpdateContributorInsights\x121.armature.api.v1.UpdateContributorInsightsRequest\x1a2.armature.api.v1.UpdateContributorInsightsResponse\x12\x8d\x01\n" +
-	"\x1bDescribeContributorInsights\x123.armature.api.v1.DescribeContributorInsightsRequest\x1a4.armature.api.v1.DescribeContributorInsightsResponse\"\x03\x90\x02\x01\x12\x81\x01\n" +
-	"\x17ListContributorInsights\x12/.armature.api.v1.ListContributorInsightsRequest\x1a0.armature.api.v1.ListContributorInsightsResponse\"\x03\x90\x02\x01\x12X\n" +
-	"\vTagResource\x12#.armature.api.v1.TagResourceRequest\x1a$.armature.api.v1.TagResourceResponse\x12^\n" +
-	"\rUntagResource\x12%.armature.api.v1.UntagResourceRequest\x1a&.armature.api.v1.UntagResourceResponse\x12j\n" +
-	"\x11PutResourcePolicy\x12).armature.api.v1.PutResourcePolicyRequest\x1a*.armature.api.v1.PutResourcePolicyResponse\x12o\n" +
-	"\x11GetResourcePolicy\x12).armature.api.v1.GetResourcePolicyRequest\x1a*.armature.api.v1.GetResourcePolicyResponse\"\x03\x90\x02\x01\x12s\n" +
-	"\x14DeleteResourcePolicy\x12,.armature.api.v1.DeleteResourcePolicyRequest\x1a-.armature.api.v1.DeleteResourcePolicyResponse\x12r\n" +
-	"\x12ListTagsOfResource\x12*.armature.api.v1.ListTagsOfResourceRequest\x1a+.armature.api.v1.ListTagsOfResourceResponse\"\x03\x90\x02\x01\x12f\n" +
-	"\x0eDescribeLimits\x12&.armature.api.v1.DescribeLimitsRequest\x1a'.armature.api.v1.DescribeLimitsResponse\"\x03\x90\x02\x01\x12o\n" +
-	"\x11DescribeEndpoints\x12).armature.api.v1.DescribeEndpointsRequest\x1a*.armature.api.v1.DescribeEndpointsResponse\"\x03\x90\x02\x01\x12\x87\x01\n" +
-	"\x19DescribeContinuousBackups\x121.armature.api.v1.DescribeContinuousBackupsRequest\x1a2.armature.api.v1.DescribeContinuousBackupsResponse\"\x03\x90\x02\x01\x12|\n" +
-	"\x17UpdateContinuousBackups\x12/.armature.api.v1.UpdateContinuousBackupsRequest\x1a0.armature.api.v1.UpdateContinuousBackupsResponse\x12[\n" +
-	"\fCreateBackup\x12$.armature.api.v1.CreateBackupRequest\x1a%.armature.api.v1.CreateBackupResponse\x12f\n" +
-	"\x0eDescribeBackup\x12&.armature.api.v1.DescribeBackupRequest\x1a'.armature.api.v1.DescribeBackupResponse\"\x03\x90\x02\x01\x12]\n" +
-	"\vListBackups\x12#.armature.api.v1.ListBackupsRequest\x1a$.armature.api.v1.ListBackupsResponse\"\x03\x90\x02\x01\x12[\n" +
-	"\fDeleteBackup\x12$.armature.api.v1.DeleteBackupRequest\x1a%.armature.api.v1.DeleteBackupResponse\x12y\n" +
-	"\x16RestoreTableFromBackup\x12..armature.api.v1.RestoreTableFromBackupRequest\x1a/.armature.api.v1.RestoreTableFromBackupResponse\x12\x82\x01\n" +
-	"\x19RestoreTableToPointInTime\x121.armature.api.v1.RestoreTableToPointInTimeRequest\x1a2.armature.api.v1.RestoreTableToPointInTimeResponse\x12\x7f\n" +
-	"\x18ExportTableToPointInTime\x120.armature.api.v1.ExportTableToPointInTimeRequest\x1a1.armature.api.v1.ExportTableToPointInTimeResponse\x12f\n" +
-	"\x0eDescribeExport\x12&.armature.api.v1.DescribeExportRequest\x1a'.armature.api.v1.DescribeExportResponse\"\x03\x90\x02\x01\x12]\n" +
-	"\vListExports\x12#.armature.api.v1.ListExportsRequest\x1a$.armature.api.v1.ListExportsResponse\"\x03\x90\x02\x01\x12X\n" +
-	"\vImportTable\x12#.armature.api.v1.ImportTableRequest\x1a$.armature.api.v1.ImportTableResponse\x12f\n" +
-	"\x0eDescribeImport\x12&.armature.api.v1.DescribeImportRequest\x1a'.armature.api.v1.DescribeImportResponse\"\x03\x90\x02\x01\x12]\n" +
-	"\vListImports\x12#.armature.api.v1.ListImportsRequest\x1a$.armature.api.v1.ListImportsResponse\"\x03\x90\x02\x01\x12j\n" +
-	"\x11StartBulkPutItems\x12).armature.api.v1.StartBulkPutItemsRequest\x1a*.armature.api.v1.StartBulkPutItemsResponse\x12{\n" +
-	"\x15DescribeBulkOperation\x12-.armature.api.v1.DescribeBulkOperationRequest\x1a..armature.api.v1.DescribeBulkOperationResponse\"\x03\x90\x02\x01\x12r\n" +
-	"\x12ListBulkOperations\x12*.armature.api.v1.ListBulkOperationsRequest\x1a+.armature.api.v1.ListBulkOperationsResponse\"\x03\x90\x02\x01\x12u\n" +
-	"\x13CancelBulkOperation\x12+.armature.api.v1.CancelBulkOperationRequest\x1a,.armature.api.v1.CancelBulkOperationResponse\"\x03\x90\x02\x022\xe2\x02\n" +
-	"\x10StatementService\x12g\n" +
-	"\x10ExecuteStatement\x12(.armature.api.v1.ExecuteStatementRequest\x1a).armature.api.v1.ExecuteStatementResponse\x12v\n" +
-	"\x15BatchExecuteStatement\x12-.armature.api.v1.BatchExecuteStatementRequest\x1a..armature.api.v1.BatchExecuteStatementResponse\x12m\n" +
-	"\x12ExecuteTransaction\x12*.armature.api.v1.ExecuteTransactionRequest\x1a+.armature.api.v1.ExecuteTransactionResponse2\xef\x03\n" +
-	"\rStreamService\x12]\n" +
-	"\vListStreams\x12#.armature.api.v1.ListStreamsRequest\x1a$.armature.api.v1.ListStreamsResponse\"\x03\x90\x02\x01\x12f\n" +
-	"\x0eDescribeStream\x12&.armature.api.v1.DescribeStreamRequest\x1a'.armature.api.v1.DescribeStreamResponse\"\x03\x90\x02\x01\x12l\n" +
-	"\x10GetShardIterator\x12(.armature.api.v1.GetShardIteratorRequest\x1a).armature.api.v1.GetShardIteratorResponse\"\x03\x90\x02\x01\x12Z\n" +
+	"ListTables\x12\".armature.api.v1.ListTablesRequest\x1a#.armature.api.v1.ListTablesResponse\"\v\xb2\xeb\x18\x04\b\x01(\x01\x90\x02\x01\x12n\n" +
+	"\vDeleteTable\x12#.armature.api.v1.DeleteTableRequest\x1a$.armature.api.v1.DeleteTableResponse\"\x14\xb2\xeb\x18\x10\b\x02\x12\n" +
+	"table_name(\x01\x12n\n" +
+	"\vUpdateTable\x12#.armature.api.v1.UpdateTableRequest\x1a$.armature.api.v1.UpdateTableResponse\"\x14\xb2\xeb\x18\x10\b\x02\x12\n" +
+	"table_name(\x01\x12}\n" +
+	"\x10UpdateTimeToLive\x12(.armature.api.v1.UpdateTimeToLiveRequest\x1a).armature.api.v1.UpdateTimeToLiveResponse\"\x14\xb2\xeb\x18\x10\b\x02\x12\n" +
+	"table_name(\x01\x12\x86\x01\n" +
+	"\x12DescribeTimeToLive\x12*.armature.api.v1.DescribeTimeToLiveRequest\x1a+.armature.api.v1.DescribeTimeToLiveResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"table_name(\x01\x90\x02\x01\x12\x98\x01\n" +
+	"\x19UpdateContributorInsights\x121.armature.api.v1.UpdateContributorInsightsRequest\x1a2.armature.api.v1.UpdateContributorInsightsResponse\"\x14\xb2\xeb\x18\x10\b\x02\x12\n" +
+	"table_name(\x01\x12\xa1\x01\n" +
+	"\x1bDescribeContributorInsights\x123.armature.api.v1.DescribeContributorInsightsRequest\x1a4.armature.api.v1.DescribeContributorInsightsResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"table_name(\x01\x90\x02\x01\x12\x95\x01\n" +
+	"\x17ListContributorInsights\x12/.armature.api.v1.ListContributorInsightsRequest\x1a0.armature.api.v1.ListContributorInsightsResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"table_name(\x01\x90\x02\x01\x12p\n" +
+	"\vTagResource\x12#.armature.api.v1.TagResourceRequest\x1a$.armature.api.v1.TagResourceResponse\"\x16\xb2\xeb\x18\x12\b\x02\x12\fresource_arn(\x01\x12v\n" +
+	"\rUntagResource\x12%.armature.api.v1.UntagResourceRequest\x1a&.armature.api.v1.UntagResourceResponse\"\x16\xb2\xeb\x18\x12\b\x02\x12\fresource_arn(\x01\x12\x82\x01\n" +
+	"\x11PutResourcePolicy\x12).armature.api.v1.PutResourcePolicyRequest\x1a*.armature.api.v1.PutResourcePolicyResponse\"\x16\xb2\xeb\x18\x12\b\x02\x12\fresource_arn(\x01\x12\x85\x01\n" +
+	"\x11GetResourcePolicy\x12).armature.api.v1.GetResourcePolicyRequest\x1a*.armature.api.v1.GetResourcePolicyResponse\"\x19\xb2\xeb\x18\x12\b\x01\x12\fresource_arn(\x01\x90\x02\x01\x12\x8b\x01\n" +
+	"\x14DeleteResourcePolicy\x12,.armature.api.v1.DeleteResourcePolicyRequest\x1a-.armature.api.v1.DeleteResourcePolicyResponse\"\x16\xb2\xeb\x18\x12\b\x02\x12\fresource_arn(\x01\x12\x88\x01\n" +
+	"\x12ListTagsOfResource\x12*.armature.api.v1.ListTagsOfResourceRequest\x1a+.armature.api.v1.ListTagsOfResourceResponse\"\x19\xb2\xeb\x18\x12\b\x01\x12\fresource_arn(\x01\x90\x02\x01\x12n\n" +
+	"\x0eDescribeLimits\x12&.armature.api.v1.DescribeLimitsRequest\x1a'.armature.api.v1.DescribeLimitsResponse\"\v\xb2\xeb\x18\x04\b\x01(\x01\x90\x02\x01\x12w\n" +
+	"\x11DescribeEndpoints\x12).armature.api.v1.DescribeEndpointsRequest\x1a*.armature.api.v1.DescribeEndpointsResponse\"\v\xb2\xeb\x18\x04\b\x01(\x01\x90\x02\x01\x12\x9b\x01\n" +
+	"\x19DescribeContinuousBackups\x121.armature.api.v1.DescribeContinuousBackupsRequest\x1a2.armature.api.v1.DescribeContinuousBackupsResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"table_name(\x01\x90\x02\x01\x12\x92\x01\n" +
+	"\x17UpdateContinuousBackups\x12/.armature.api.v1.UpdateContinuousBackupsRequest\x1a0.armature.api.v1.UpdateContinuousBackupsResponse\"\x14\xb2\xeb\x18\x10\b\x02\x12\n" +
+	"table_name(\x01\x12q\n" +
+	"\fCreateBackup\x12$.armature.api.v1.CreateBackupRequest\x1a%.armature.api.v1.CreateBackupResponse\"\x14\xb2\xeb\x18\x10\b\x02\x12\n" +
+	"table_name(\x01\x12z\n" +
+	"\x0eDescribeBackup\x12&.armature.api.v1.DescribeBackupRequest\x1a'.armature.api.v1.DescribeBackupResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"backup_arn(\x01\x90\x02\x01\x12q\n" +
+	"\vListBackups\x12#.armature.api.v1.ListBackupsRequest\x1a$.armature.api.v1.ListBackupsResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"table_name(\x01\x90\x02\x01\x12q\n" +
+	"\fDeleteBackup\x12$.armature.api.v1.DeleteBackupRequest\x1a%.armature.api.v1.DeleteBackupResponse\"\x14\xb2\xeb\x18\x10\b\x02\x12\n" +
+	"backup_arn(\x01\x12\xa2\x01\n" +
+	"\x16RestoreTableFromBackup\x12..armature.api.v1.RestoreTableFromBackupRequest\x1a/.armature.api.v1.RestoreTableFromBackupResponse\"'\xb2\xeb\x18#\b\x02\x12\x11target_table_name\x1a\n" +
+	"backup_arn(\x01\x12\xc4\x01\n" +
+	"\x19RestoreTableToPointInTime\x121.armature.api.v1.RestoreTableToPointInTimeRequest\x1a2.armature.api.v1.RestoreTableToPointInTimeResponse\"@\xb2\xeb\x18<\b\x02\x12\x11target_table_name\x1a\x11source_table_name\"\x10source_table_arn(\x01\x12\x94\x01\n" +
+	"\x18ExportTableToPointInTime\x120.armature.api.v1.ExportTableToPointInTimeRequest\x1a1.armature.api.v1.ExportTableToPointInTimeResponse\"\x13\xb2\xeb\x18\x0f\b\x02\x12\ttable_arn(\x01\x12z\n" +
+	"\x0eDescribeExport\x12&.armature.api.v1.DescribeExportRequest\x1a'.armature.api.v1.DescribeExportResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"export_arn(\x01\x90\x02\x01\x12p\n" +
+	"\vListExports\x12#.armature.api.v1.ListExportsRequest\x1a$.armature.api.v1.ListExportsResponse\"\x16\xb2\xeb\x18\x0f\b\x01\x12\ttable_arn(\x01\x90\x02\x01\x12\x88\x01\n" +
+	"\vImportTable\x12#.armature.api.v1.ImportTableRequest\x1a$.armature.api.v1.ImportTableResponse\".\xb2\xeb\x18*\b\x02\x12$table_creation_parameters.table_name(\x01\x12z\n" +
+	"\x0eDescribeImport\x12&.armature.api.v1.DescribeImportRequest\x1a'.armature.api.v1.DescribeImportResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"import_arn(\x01\x90\x02\x01\x12p\n" +
+	"\vListImports\x12#.armature.api.v1.ListImportsRequest\x1a$.armature.api.v1.ListImportsResponse\"\x16\xb2\xeb\x18\x0f\b\x01\x12\ttable_arn(\x01\x90\x02\x01\x12\x80\x01\n" +
+	"\x11StartBulkPutItems\x12).armature.api.v1.StartBulkPutItemsRequest\x1a*.armature.api.v1.StartBulkPutItemsResponse\"\x14\xb2\xeb\x18\x10\b\x02\x12\n" +
+	"table_name(\x01\x12\x97\x01\n" +
+	"\x15DescribeBulkOperation\x12-.armature.api.v1.DescribeBulkOperationRequest\x1a..armature.api.v1.DescribeBulkOperationResponse\"\x1f\xb2\xeb\x18\x18\b\x01\x12\x12bulk_operation_arn(\x01\x90\x02\x01\x12z\n" +
+	"\x12ListBulkOperations\x12*.armature.api.v1.ListBulkOperationsRequest\x1a+.armature.api.v1.ListBulkOperationsResponse\"\v\xb2\xeb\x18\x04\b\x01(\x01\x90\x02\x01\x12\x91\x01\n" +
+	"\x13CancelBulkOperation\x12+.armature.api.v1.CancelBulkOperationRequest\x1a,.armature.api.v1.CancelBulkOperationResponse\"\x1f\xb2\xeb\x18\x18\b\x02\x12\x12bulk_operation_arn(\x01\x90\x02\x022\xfa\x02\n" +
+	"\x10StatementService\x12o\n" +
+	"\x10ExecuteStatement\x12(.armature.api.v1.ExecuteStatementRequest\x1a).armature.api.v1.ExecuteStatementResponse\"\x06\xb2\xeb\x18\x02\b\x06\x12~\n" +
+	"\x15BatchExecuteStatement\x12-.armature.api.v1.BatchExecuteStatementRequest\x1a..armature.api.v1.BatchExecuteStatementResponse\"\x06\xb2\xeb\x18\x02\b\x06\x12u\n" +
+	"\x12ExecuteTransaction\x12*.armature.api.v1.ExecuteTransactionRequest\x1a+.armature.api.v1.ExecuteTransactionResponse\"\x06\xb2\xeb\x18\x02\b\x062\xd1\x04\n" +
+	"\rStreamService\x12q\n" +
+	"\vListStreams\x12#.armature.api.v1.ListStreamsRequest\x1a$.armature.api.v1.ListStreamsResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"table_name(\x01\x90\x02\x01\x12z\n" +
+	"\x0eDescribeStream\x12&.armature.api.v1.DescribeStreamRequest\x1a'.armature.api.v1.DescribeStreamResponse\"\x17\xb2\xeb\x18\x10\b\x01\x12\n" +
+	"stream_arn(\x01\x90\x02\x01\x12~\n" +
+	"\x10GetShardIterator\x12(.armature.api.v1.GetShardIteratorRequest\x1a).armature.api.v1.GetShardIteratorResponse\"\x15\xb2\xeb\x18\x0e\b\x01\x12\n" +
+	"stream_arn\x90\x02\x01\x12p\n" +
 	"\n" +
-	"GetRecords\x12\".armature.api.v1.GetRecordsRequest\x1a#.armature.api.v1.GetRecordsResponse\"\x03\x90\x02\x01\x12M\n" +
-	"\x05Watch\x12\x1d.armature.api.v1.WatchRequest\x1a\x1e.armature.api.v1.WatchResponse\"\x03\x90\x02\x010\x01Bf\n" +
+	"GetRecords\x12\".armature.api.v1.GetRecordsRequest\x1a#.armature.api.v1.GetRecordsResponse\"\x19\xb2\xeb\x18\x12\b\x04\x12\x0eshard_iterator\x90\x02\x01\x12_\n" +
+	"\x05Watch\x12\x1d.armature.api.v1.WatchRequest\x1a\x1e.armature.api.v1.WatchResponse\"\x15\xb2\xeb\x18\x0e\x12\n" +
+	"table_name(\x01\x90\x02\x010\x01Bf\n" +
 	"\x1bio.github.armaturedb.api.v1B\fServiceProtoP\x01Z4github.com/armaturedb/armature/client/go/apiv1;apiv1\xf8\x01\x01b\x06proto3"
 
 var file_armature_api_v1_service_proto_goTypes = []any{

@@ -7,10 +7,12 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 import protobuf from 'protobufjs';
 
+const require = createRequire(import.meta.url);
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const PROTO_ROOT = path.resolve(HERE, '../../../proto');
 const OUT = path.resolve(HERE, '../src/generated');
@@ -39,7 +41,10 @@ const NATIVE = new Set(['Item', 'AttributeValue', 'StringSet', 'NumberSet', 'Bin
 
 function load() {
   const root = new protobuf.Root();
-  root.resolvePath = (_origin, target) => (target.startsWith('google/') ? target : path.join(PROTO_ROOT, target));
+  root.resolvePath = (_origin, target) => {
+    if (target === 'google/protobuf/descriptor.proto') return require.resolve(`protobufjs/${target}`);
+    return target.startsWith('google/') ? target : path.join(PROTO_ROOT, target);
+  };
   root.loadSync(FILES, { alternateCommentMode: true, keepCase: false });
   root.resolveAll();
   return root;

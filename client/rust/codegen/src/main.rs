@@ -27,7 +27,9 @@ fn main() -> Result<(), Box<dyn error::Error>> {
         config.extern_path(message, own);
     }
     let files = FILES.map(|file| Path::new(protos).join(file));
-    let set = config.load_fds(&files, &[protos])?;
+    let mut set = config.load_fds(&files, &[protos])?;
+    // Options of methods are the daemon's.
+    set.file.retain(|file| file.package() != "armature.options.v1");
     fs::write(Path::new(output).join("operations.rs"), operations(&set))?;
     config.compile_fds(set)?;
     // The modules of the packages are not nested.

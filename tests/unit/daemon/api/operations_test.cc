@@ -40,54 +40,50 @@ std::set<std::string> MethodsOf(const char* service, std::string_view prefix) {
 }
 
 TEST(Operations, AreTheMethodsOfTheServices) {
-  EXPECT_EQ(NamesOf({Plane::kItem, Plane::kGroup}), MethodsOf("armature.api.v1.ItemService", ""));
+  EXPECT_EQ(NamesOf({Plane::kItem}), MethodsOf("armature.api.v1.ItemService", ""));
   EXPECT_EQ(NamesOf({Plane::kTable}), MethodsOf("armature.api.v1.TableService", ""));
   EXPECT_EQ(NamesOf({Plane::kStream}), MethodsOf("armature.api.v1.StreamService", ""));
   EXPECT_EQ(NamesOf({Plane::kStatement}), MethodsOf("armature.api.v1.StatementService", ""));
   EXPECT_EQ(NamesOf({Plane::kAdmin}), MethodsOf("armature.admin.v1.AdminService", "admin:"));
 }
 
-TEST(Operations, OnTablesAndStreamsHaveAFunctionEach) {
-  const auto names_of = [](std::span<const UnaryOperation> operations) {
-    std::multiset<std::string> names;
-    for (const UnaryOperation& operation : operations) names.insert(std::string(operation.name()));
-    return names;
-  };
-  const auto expected = [](Plane plane) {
-    const std::set<std::string> names = NamesOf({plane});
-    return std::multiset<std::string>(names.begin(), names.end());
-  };
-  EXPECT_EQ(names_of(TableOperations()), expected(Plane::kTable));
-  std::multiset<std::string> streams = expected(Plane::kStream);
-  streams.erase("Watch");  // a stream of answers
-  EXPECT_EQ(names_of(StreamOperations()), streams);
-  EXPECT_EQ(names_of(StatementOperations()), expected(Plane::kStatement));
+TEST(Operations, OnMessagesHaveAFunctionEach) {
+  std::multiset<std::string> names;
+  for (const UnaryOperation& operation : UnaryOperations()) {
+    names.insert(std::string(operation.name()));
+    EXPECT_EQ(FindUnaryOperation(operation.name()), &operation);
+  }
+  const std::set<std::string> expected = NamesOf({Plane::kTable, Plane::kStream, Plane::kStatement});
+  std::multiset<std::string> unary(expected.begin(), expected.end());
+  unary.erase("Watch");  // a stream of answers
+  EXPECT_EQ(names, unary);
+  for (const std::string_view other : {"GetItem", "Watch", "admin:Echo", "DoMagic", ""}) {
+    EXPECT_EQ(FindUnaryOperation(other), nullptr) << other;
+  }
 }
 
 // Without the field that names the resource, every caller would be authorised.
 TEST(Operations, NameFieldsOfTheirRequests) {
-  for (const auto& operations : {TableOperations(), StreamOperations()}) {
-    for (const UnaryOperation& operation : operations) {
-      const auto messages = operation.NewMessages();
-      for (const std::string_view field : {operation.facts().subject, operation.facts().source}) {
-        if (field.empty()) continue;
-        google::protobuf::Message* message = messages->request.get();
-        std::string_view name = field;
-        // A dot leads into a member message.
-        for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
-          const auto* const member = message->GetDescriptor()->FindFieldByName(std::string(name.substr(0, dot)));
-          ASSERT_NE(member, nullptr) << operation.name() << " " << field;
-          message = message->GetReflection()->MutableMessage(message, member);
-          name.remove_prefix(dot + 1);
-        }
-        const auto* const found = message->GetDescriptor()->FindFieldByName(std::string(name));
-        ASSERT_NE(found, nullptr) << operation.name() << " " << field;
-        message->GetReflection()->SetString(message, found, "thing");
+  for (const UnaryOperation& operation : UnaryOperations()) {
+    const auto messages = operation.NewMessages();
+    for (const std::string_view field : {operation.facts().subject, operation.facts().source}) {
+      if (field.empty()) continue;
+      google::protobuf::Message* message = messages->request.get();
+      std::string_view name = field;
+      // A dot leads into a member message.
+      for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+        const auto* const member = message->GetDescriptor()->FindFieldByName(std::string(name.substr(0, dot)));
+        ASSERT_NE(member, nullptr) << operation.name() << " " << field;
+        message = message->GetReflection()->MutableMessage(message, member);
+        name.remove_prefix(dot + 1);
       }
-      operation.FindSubject(messages.get());
-      EXPECT_EQ(messages->subject, operation.facts().subject.empty() ? "" : "thing") << operation.name();
-      EXPECT_EQ(messages->source, operation.facts().source.empty() ? "" : "thing") << operation.name();
+      const auto* const found = message->GetDescriptor()->FindFieldByName(std::string(name));
+      ASSERT_NE(found, nullptr) << operation.name() << " " << field;
+      message->GetReflection()->SetString(message, found, "thing");
     }
+    operation.FindSubject(messages.get());
+    EXPECT_EQ(messages->subject, operation.facts().subject.empty() ? "" : "thing") << operation.name();
+    EXPECT_EQ(messages->source, operation.facts().source.empty() ? "" : "thing") << operation.name();
   }
 }
 

@@ -27,6 +27,15 @@ TEST(JsonApi, KnowsWhatItServes) {
                                         "dynamodb_20120810.DescribeTable", "DynamoDB_20111205.DescribeTable"}) {
     EXPECT_FALSE(api.Knows(target, &operation)) << target;
   }
+  // Each operation belongs to one of the two services, and those of gRPC alone to none.
+  EXPECT_TRUE(api.Knows("DynamoDBStreams_20120810.GetRecords", &operation));
+  EXPECT_EQ(operation, "GetRecords");
+  for (const std::string_view name : {"Pipeline", "Watch", "admin:Echo", "Echo", "DoMagic"}) {
+    EXPECT_FALSE(api.Knows(Cat("DynamoDB_20120810.", name), &operation)) << name;
+    EXPECT_FALSE(api.Knows(Cat("DynamoDBStreams_20120810.", name), &operation)) << name;
+  }
+  EXPECT_FALSE(api.Knows("DynamoDB_20120810.GetRecords", &operation));
+  EXPECT_FALSE(api.Knows("DynamoDBStreams_20120810.GetItem", &operation));
 }
 
 TEST(ErrorAnswer, EachExceptionHasItsNamespaceAndMember) {

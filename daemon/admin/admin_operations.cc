@@ -1,4 +1,4 @@
-#include "daemon/admin/admin_service.h"
+#include "daemon/admin/admin_operations.h"
 
 #include <sys/resource.h>
 #include <time.h>
@@ -32,7 +32,6 @@ namespace {
 namespace v1 = ::armature::admin::v1;
 using daemon::Fill;  // beside those below
 
-constexpr std::string_view kPrefix = "admin:";
 constexpr std::string_view kEcho = "admin:Echo";
 
 // A larger echo than any page is of no use for measurements.
@@ -133,11 +132,12 @@ absl::StatusOr<OutMessage> EchoBytes(std::string_view request) {
   return message;
 }
 
-void Echo(const UnaryCall& call, std::string_view request) {
-  if (const auto engine = call.caller().Allow(kEcho, ""); !engine.ok()) return call.Finish(engine.status());
+void Echo(MessageCall& call, std::string_view request) {
+  if (const auto engine = call.caller.Allow({kEcho, ""}); !engine.ok())
+    return std::move(call.answer).Fail(engine.status());
   absl::StatusOr<OutMessage> answer = EchoBytes(request);
-  if (!answer.ok()) return call.Finish(answer.status());
-  call.Finish(*std::move(answer));
+  if (!answer.ok()) return std::move(call.answer).Fail(answer.status());
+  std::move(call.answer).Send(*std::move(answer));
 }
 
 std::string WhyWritesAreRefused(const store::DiskReport& disk) {
@@ -341,33 +341,25 @@ UnaryOperation ServerInfoOperation(std::string data_dir) {
     FillStore(*context.engine->database(), response);
     std::move(done)(absl::OkStatus());
   };
-  return {kPrefix, UnaryOperation::Run<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(run)};
+  return UnaryOperation(UnaryOperation::Run<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(run));
 }
 
 UnaryOperation RequestsOperation(const RequestStats* stats) {
   const auto run = [stats](const OperationContext&, const v1::ListRequestsRequest& request,
                            v1::ListRequestsResponse* response,
                            Finished done) { std::move(done)(ListRequests(stats, request, response)); };
-  return {kPrefix, UnaryOperation::Run<v1::ListRequestsRequest, v1::ListRequestsResponse>(run)};
-}
-
-std::vector<UnaryOperation> Operations(std::string data_dir, const RequestStats* stats) {
-  return {
-      ServerInfoOperation(std::move(data_dir)), UnaryOperation(ListIndexStatus, kPrefix),
-      UnaryOperation(GetIndexStatus, kPrefix),  UnaryOperation(ListIndexViolations, kPrefix),
-      UnaryOperation(VerifyTable, kPrefix),     UnaryOperation(StartBackup, kPrefix),
-      UnaryOperation(GetBackupJob, kPrefix),    UnaryOperation(CancelBackupJob, kPrefix),
-      UnaryOperation(ListBackups, kPrefix),     UnaryOperation(RestoreTable, kPrefix),
-      UnaryOperation(GetHotKeys, kPrefix),      RequestsOperation(stats),
-  };
+  return UnaryOperation(UnaryOperation::Run<v1::ListRequestsRequest, v1::ListRequestsResponse>(run));
 }
 
 }  // namespace
 
-AdminService::AdminService(const CallGate* gate, RpcFront* front, std::string data_dir, const RequestStats* stats)
-    : UnaryService(gate, front, Operations(std::move(data_dir), stats)) {
-  AddStreams("admin:ExportTable", &exports_);
-  AddUnary(*engine::FindOperation(kEcho), Echo);
+std::vector<UnaryOperation> AdminOperations(std::string data_dir, const RequestStats* stats) {
+  std::vector<UnaryOperation> all = {ServerInfoOperation(std::move(data_dir)), RequestsOperation(stats)};
+  AddOperations(&all, ListIndexStatus, GetIndexStatus, ListIndexViolations, VerifyTable, StartBackup, GetBackupJob,
+                CancelBackupJob, ListBackups, RestoreTable, GetHotKeys);
+  return all;
 }
+
+MessageOperation EchoOperation() { return {engine::FindOperation(kEcho), Echo}; }
 
 }  // namespace armature::daemon
