@@ -20,7 +20,6 @@
 #include "storage/base/strings.h"
 #include "storage/codec/key_codec.h"
 #include "storage/model/limits.h"
-#include "storage/model/plain_item.h"
 
 namespace armature::engine {
 namespace {
@@ -206,7 +205,8 @@ absl::Status ErrorOf(const Batch& batch) {
 BatchWrite AgainOf(const RowWrite& row, bool is_put) {
   BatchWrite write;
   (is_put ? write.is_put : write.is_delete) = true;
-  (is_put ? write.put_wire : write.delete_wire) = model::PlainItem(row.mutation->item_or_key().bytes());
+  // With compact numbers: written out they may take ten times the request, which then could not be sent again.
+  (is_put ? write.put_wire : write.delete_wire) = std::string(row.mutation->item_or_key().bytes());
   return write;
 }
 

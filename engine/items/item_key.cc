@@ -176,6 +176,13 @@ absl::Status CheckIndexTargets(const model::IndexDescriptor& index, const expr::
   return absl::OkStatus();
 }
 
+absl::Status EmptyUpdatedKeyError(const ValueView& value) {
+  return ValidationError(
+      Cat("One or more parameter values are not valid. The update expression attempted to update a secondary index "
+          "key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty ",
+          EmptyWord(value), " value."));
+}
+
 // Checks one group of an index's key attributes. `written`: the attributes named in the update.
 absl::Status CheckGroup(const std::vector<KeyAttribute>& group, size_t bytes_max,
                         const std::vector<std::string_view>& written, bool created, const model::ItemView& after) {
@@ -193,10 +200,7 @@ absl::Status CheckGroup(const std::vector<KeyAttribute>& group, size_t bytes_max
       return ValidationError("The update expression attempted to update the secondary index key to unsupported type");
     }
     if (IsEmptyKeyValue(*value)) {
-      return ValidationError(
-          Cat("One or more parameter values are not valid. The update expression attempted to update a secondary index "
-              "key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty ",
-              EmptyWord(*value), " value."));
+      return EmptyUpdatedKeyError(*value);
     }
     written_bytes += KeyBytes(*value);
   }
@@ -267,6 +271,18 @@ absl::Status CheckUpdateTargets(const store::Table& table, const expr::Update& u
   ARM_RETURN_IF_ERROR(CheckTableKeys(table.descriptor.key, targets));
   return CheckIndexesByName(
       table, [&](const model::IndexDescriptor& index) { return CheckIndexTargets(index, update, targets); });
+}
+
+absl::Status CheckNoEmptyIndexKeys(const store::Table& table, const expr::Update& update) {
+  return CheckIndexesByName(table, [&update](const model::IndexDescriptor& index) {
+    for (const expr::SetAction& action : update.sets) {
+      const expr::ValueOperand* const constant = action.value.left.value();
+      if (constant == nullptr || action.value.right.has_value() || !constant->value.has_value()) continue;
+      if (action.target.nested() || !index.key.Contains(action.target.attribute())) continue;
+      if (IsEmptyKeyValue(*constant->value)) return EmptyUpdatedKeyError(*constant->value);
+    }
+    return absl::OkStatus();
+  });
 }
 
 absl::Status CheckUpdatedIndexKeys(const store::Table& table, const expr::Update& update, bool created,

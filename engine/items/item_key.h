@@ -46,6 +46,10 @@ absl::Status CheckNoEmptyKeys(const store::Table& table, const model::ItemView& 
 // indexes are checked in alphabetical order.
 absl::Status CheckUpdateTargets(const store::Table& table, const expr::Update& update);
 
+// Checks that an update sets no index key attribute to a constant that is empty. Errors: ValidationException, with the
+// text of CheckUpdatedIndexKeys.
+absl::Status CheckNoEmptyIndexKeys(const store::Table& table, const expr::Update& update);
+
 // Checks the result of an update: index key attributes that the update wrote have their type, are not empty, and fit
 // the size limits of keys, together with the valid attributes of their group. Attributes that the update did not write
 // are not checked: the item may be older than the index. `created`: no item existed before, so the key counts as

@@ -265,6 +265,10 @@ class UpdateItem final : public RowMutation {
   absl::StatusOr<std::string> EncodeKey(const store::Table& table) const override {
     return EncodeKeyParameter(table, item_or_key());
   }
+  absl::Status CheckGivenKeys(const store::Table& table) const override {
+    ARM_RETURN_IF_ERROR(RowMutation::CheckGivenKeys(table));
+    return CheckNoEmptyIndexKeys(table, update());
+  }
   absl::Status CheckSchema(const store::Table& table) const override {
     if (charge_ > model::kItemSizeMaxBytes) return ValidationError(TooLargeText());
     return CheckUpdateTargets(table, update());

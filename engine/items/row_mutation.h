@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "engine/items/expressions.h"
+#include "engine/items/item_key.h"
 #include "engine/items/request.h"
 #include "engine/parts.h"
 #include "storage/codec/item_codec.h"
@@ -49,6 +50,11 @@ class RowMutation {
   // The item of a put, or the key of another write, in canonical bytes. Has the key attributes if EncodeKey returned
   // OK.
   model::ItemView item_or_key() const { return given_.view(); }
+  // Checks that no attribute that is a key of the table or of an index is given as an empty string or binary. Needs
+  // nothing but the request. Errors: ValidationException.
+  virtual absl::Status CheckGivenKeys(const store::Table& table) const {
+    return CheckNoEmptyKeys(table, item_or_key());
+  }
   // Checks the key attributes against the schema of the table and returns the row key.
   virtual absl::StatusOr<std::string> EncodeKey(const store::Table& table) const = 0;
   // Checks the other attributes that the schema concerns: keys of indexes, and the targets of an update. EncodeKey

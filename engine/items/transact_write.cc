@@ -149,7 +149,7 @@ absl::Status PrepareTransactRows(Parts* parts, TransactWriteRequest* request, Tr
     absl::StatusOr<std::string> key = row->mutation->EncodeKey(row->table());
     // A key that was encoded has no empty attributes.
     if (!key.ok() || row->table().has_indexes()) {
-      ARM_RETURN_IF_ERROR(CheckNoEmptyKeys(row->table(), row->mutation->item_or_key()));
+      ARM_RETURN_IF_ERROR(row->mutation->CheckGivenKeys(row->table()));
     }
     rows->key_problems.push_back(key.ok() ? row->mutation->CheckSchema(row->table()) : key.status());
     if (!key.ok()) continue;

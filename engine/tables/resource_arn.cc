@@ -4,6 +4,7 @@
 
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
+#include "storage/model/constraint_list.h"
 #include "storage/model/table_name.h"
 
 namespace armature::engine {
@@ -30,10 +31,12 @@ void CheckResourceArnShape(const std::optional<std::string>& arn, model::Constra
 
 absl::StatusOr<std::string_view> TableOfResource(const std::optional<std::string>& arn, ResourceUse use) {
   if (!arn.has_value() || arn->empty()) return ValidationError("Invalid TableArn");
-  if (!model::IsArn(*arn)) return InvalidParameterError(Cat("ARNs must start with 'arn:': ", *arn));
+  if (!model::IsArn(*arn))
+    return InvalidParameterError(Cat("ARNs must start with 'arn:': ", model::Shown(*arn, model::kPrintedMaxBytes)));
   if (IsOfOtherService(*arn)) {
     if (use == ResourceUse::kTags) return model::OtherAccountError();
-    return InvalidParameterError(Cat("Provided Arn is not a DynamoDB resource arn: ", *arn));
+    return InvalidParameterError(
+        Cat("Provided Arn is not a DynamoDB resource arn: ", model::Shown(*arn, model::kPrintedMaxBytes)));
   }
   const std::string_view table_arn = std::string_view(*arn).substr(0, arn->find(kStreamPart));
   model::Arn parts;
@@ -42,8 +45,10 @@ absl::StatusOr<std::string_view> TableOfResource(const std::optional<std::string
         Cat("Invalid resource arn provided, only table or stream is accepted. Provided resource arn: ", *arn));
   }
   if (!parts.is_of_this_region()) {
-    if (use == ResourceUse::kPolicy) return InvalidParameterError(Cat("Invalid resource Arn: ", *arn));
-    return ValidationError(Cat("Invalid TableArn: Invalid ResourceArn provided as input ", *arn));
+    if (use == ResourceUse::kPolicy)
+      return InvalidParameterError(Cat("Invalid resource Arn: ", model::Shown(*arn, model::kPrintedMaxBytes)));
+    return ValidationError(
+        Cat("Invalid TableArn: Invalid ResourceArn provided as input ", model::Shown(*arn, model::kPrintedMaxBytes)));
   }
   if (!parts.is_of_this_account()) {
     return use == ResourceUse::kPolicy ? OtherOwnerError() : model::OtherAccountError();

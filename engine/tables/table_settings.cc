@@ -55,10 +55,10 @@ absl::StatusOr<model::Tags> TagsOf(const store::Database& database, const std::s
   return found->descriptor.settings.tags;
 }
 
-// The key behind which the page begins.
+// The key behind which the page begins; empty without a token, and for one that no page has given.
 std::string KeyOf(const std::optional<std::string>& token) {
   std::string key;
-  if (!token.has_value() || !absl::WebSafeBase64Unescape(*token, &key)) return {};
+  if (!token.has_value() || !absl::WebSafeBase64Unescape(*token, &key) || !model::CheckTagKeys({key}).ok()) return {};
   return key;
 }
 

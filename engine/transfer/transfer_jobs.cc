@@ -221,7 +221,10 @@ absl::StatusOr<TransferRecord> TransferJobs::Find(TransferKind kind, const std::
 }
 
 TransferPage TransferJobs::List(const ListTransfersRequest& request) const {
-  const std::string_view table = request.table_arn.has_value() ? model::LocalTableName(*request.table_arn) : "";
+  const bool is_export = request.kind == TransferKind::kExport;
+  const std::string_view table = !request.table_arn.has_value() ? std::string_view()
+                                 : is_export                    ? model::TableNamePart(*request.table_arn)
+                                                                : model::LocalTableName(*request.table_arn);
   // Exports are listed with their table: none once it is deleted, also if another one has its name now. Imports made
   // theirs.
   std::optional<TableId> exported;

@@ -280,7 +280,12 @@ absl::Status CheckListTransfers(const ListTransfersRequest& request) {
     faults.CheckMaximum(*request.max, path, kPageMax);
   }
   ARM_RETURN_IF_ERROR(faults.ToStatus());
-  if (request.table_arn.has_value()) ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_arn));
+  if (request.table_arn.has_value()) {
+    // Tables of other regions have no exports here.
+    const bool is_export = request.kind == TransferKind::kExport;
+    ARM_RETURN_IF_ERROR(model::CheckTableReference(
+        *request.table_arn, is_export ? model::ForeignRegion::kIgnored : model::ForeignRegion::kRefused));
+  }
   if (!request.next_token.has_value() || ParsePageToken(*request.next_token).has_value()) return absl::OkStatus();
   return InvalidRequestError(Cat("Provided nextToken is invalid: ", model::Shown(*request.next_token)));
 }

@@ -100,6 +100,13 @@ std::string TakeSized(std::string_view* rest) {
   return text;
 }
 
+// The beginning of `text`, up to a character's end.
+std::string CutText(std::string_view text, size_t bytes_max) {
+  size_t end = bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return Cat(text.substr(0, end), "...");
+}
+
 }  // namespace
 
 std::string_view ApiErrorName(ApiErrorType type) {
@@ -110,6 +117,11 @@ std::string_view ApiErrorName(ApiErrorType type) {
 absl::Status MakeApiError(ApiErrorType type, std::string_view text) {
   // Whoever gets an error learns why. Tests end here, a release names the exception at least.
   assert(!text.empty());
+  // A text that quotes what the client sent may have as many bytes as the request. No client needs them, and trailers
+  // of gRPC cannot carry them.
+  constexpr size_t kTextBytesMax = 16 << 10;
+  std::string cut;
+  if (text.size() > kTextBytesMax) text = cut = CutText(text, kTextBytesMax);
   absl::Status status(FindType(type)->code, Av(text.empty() ? ApiErrorName(type) : text));
   status.SetPayload(kTypeUrl, absl::Cord(std::string(1, static_cast<char>(type))));
   return status;

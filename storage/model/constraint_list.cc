@@ -14,14 +14,14 @@ constexpr size_t kViolationsMax = 10;
 
 }  // namespace
 
-std::string PrintedValue(std::string_view value) { return Cat("'", value, "'"); }
-
 std::string Shown(std::string_view text, size_t max_bytes) {
   if (text.size() <= max_bytes) return std::string(text);
   size_t end = max_bytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
   return Cat(text.substr(0, end), "...");
 }
+
+std::string PrintedValue(std::string_view value) { return Cat("'", Shown(value, kPrintedMaxBytes), "'"); }
 
 bool HasOnlyNameCharacters(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) {

@@ -27,7 +27,8 @@ std::string PrintedList(const Range& elements) {
   return text + "]";
 }
 
-// A string as messages print it: in single quotes, unchanged.
+// A string as messages print it: in single quotes; at most kPrintedMaxBytes of it, and then as Shown.
+inline constexpr size_t kPrintedMaxBytes = 2048;
 std::string PrintedValue(std::string_view value);
 
 // `text` as messages quote it: truncated to `max_bytes` at a character boundary, with "..." for the rest. Names may

@@ -48,7 +48,7 @@ void CheckShape(std::string_view name_or_arn, ConstraintList* constraints) {
 }
 
 absl::Status Invalid(std::string_view what, std::string_view arn) {
-  return ValidationError(Cat(kEnvelope, "Invalid ", what, " in '", arn, "'"));
+  return ValidationError(Cat(kEnvelope, "Invalid ", what, " in ", PrintedValue(arn)));
 }
 
 // Checks the resource of an ARN: a table, and nothing below it.

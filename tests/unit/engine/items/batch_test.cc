@@ -94,6 +94,21 @@ TEST_F(BatchTest, AMemberThatIsLateComesBackUnprocessed) {
   EXPECT_TRUE(Exists("b", "1"));
 }
 
+// Written out, the number would take 126 bytes in place of 5: a request of the largest size could not be sent again.
+TEST_F(BatchTest, WhatComesBackIsNoLargerThanWhatWasSent) {
+  Create(PlainTable(kTable));
+  HeldRequest<WriteResult> held(
+      [this](RequestContext context) { return engine_.Put(WriteTo(kTable, PlainItem("a", "1")), std::move(context)); });
+  RequestContext context;
+  context.deadline = Deadline::After(absl::Milliseconds(20));
+  const std::string item = PlainItem("a", "1", {{"n", codec::L(std::vector<std::string>(100, codec::N("1e125")))}});
+  const absl::StatusOr<BatchWriteResult> result =
+      BatchWriteTo(engine_, BatchOf(kTable, {PutOf(item)}), std::move(context));
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_EQ(result->unprocessed.size(), 1u);
+  EXPECT_LE(result->unprocessed[0].writes[0].put_wire->size(), item.size());
+}
+
 TEST_F(BatchTest, ABatchOfWhichAllMembersAreLateComesBackUnprocessed) {
   Create(PlainTable(kTable));
   HeldRequest<WriteResult> held(

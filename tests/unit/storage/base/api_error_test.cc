@@ -11,6 +11,16 @@
 
 namespace armature::api_error_test {
 
+// A text may quote a request of 16 MB.
+TEST(ApiError, LongTextsAreCutBetweenCharacters) {
+  const auto text_of = [](std::string_view text) { return std::string(ValidationError(text).message()); };
+  EXPECT_EQ(text_of(std::string(16384, 'x')), std::string(16384, 'x'));
+  EXPECT_EQ(text_of(std::string(8 << 20, 'x')), std::string(16384, 'x') + "...");
+  std::string umlauts = "x";
+  while (umlauts.size() < 20000) umlauts += "\u00e4";
+  EXPECT_EQ(text_of(umlauts), umlauts.substr(0, 16383) + "...");
+}
+
 TEST(ApiError, FactoriesSetTypeCodeAndText) {
   const struct {
     absl::Status status;

@@ -54,6 +54,16 @@ TEST(TableReference, NamesKeepTheSharedRules) {
   });
 }
 
+TEST(TableReference, TextsQuoteTheBeginningOfWhatIsTooLong) {
+  const std::string name(8 << 20, '!');
+  for (const std::string& each : {name, "arn:" + name}) {
+    const absl::Status refused = CheckTableReference(each);
+    EXPECT_FALSE(refused.ok());
+    EXPECT_LT(refused.message().size(), 3 * kPrintedMaxBytes) << each.substr(0, 10);
+    EXPECT_NE(Sv(refused.message()).find("!!!...'"), std::string_view::npos);
+  }
+}
+
 TEST(TableReference, ArnsTellTheirFirstBadPart) {
   const auto invalid = [](std::string_view what, const std::string& arn) {
     return ReferenceCase{arn, OneViolation(Cat("Invalid ", what, " in '", arn, "'"))};
