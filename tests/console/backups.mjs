@@ -47,6 +47,13 @@ async function restoresBackups(page) {
   await until(async () => (await describe('orders-again')).TableStatus === 'ACTIVE');
   const table = await describe('orders-again');
   assert.deepEqual([table.ItemCount, table.GlobalSecondaryIndexes.map((each) => each.IndexName)], [20, ['By-a']]);
+  // A table that is being restored says so until it is there.
+  const stop = await answer(page, 'DescribeTable', { Table: { ...table, TableStatus: 'CREATING', ItemCount: 7,
+    RestoreSummary: { RestoreInProgress: true, SourceBackupArn: 'arn:backup' } } });
+  await page.reload();
+  await page.getByText('Being restored: 7 items so far, from arn:backup').waitFor();
+  await stop();
+  await page.getByText('Being restored').waitFor({ state: 'hidden' });
 }
 
 // The request of the documented operation, and its refusal at its field.

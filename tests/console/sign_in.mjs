@@ -79,6 +79,7 @@ async function admitsAdministrators(page) {
 
 async function restrictsReaders(page) {
   await signIn(page, READER, SECRET);
+  await page.getByRole('link', { name: 'Activity' }).click();
   await page.getByText('Metrics need a key with "admin"').waitFor();
   await page.getByRole('link', { name: 'Tables' }).click();
   await page.getByText('Your access key does not permit this').waitFor();

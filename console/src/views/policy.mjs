@@ -56,8 +56,10 @@ function Conflict({ theirs, onShow, onTake }) {
       <${Button} onClick=${onTake}>Drop my text<//></div><//>`;
 }
 
-function Editor({ arn, policy, may, note, setNote, onChange }) {
+function Editor({ arn, policy, may, onReload }) {
+  const [base, setBase] = useState(policy);  // as the daemon has it, as far as is known
   const [text, setText] = useState(policy.text);
+  const [note, setNote] = useState('');
   const [theirs, setTheirs] = useState(null);
   const [confirms, setConfirms] = useState(false);
   const [isDeleting, setIsDeleting] = useState(false);
@@ -75,13 +77,16 @@ function Editor({ arn, policy, may, note, setNote, onChange }) {
     setNote('');
     const done = await action.run(async () => {
       check(text);
-      await call('PutResourcePolicy', { ResourceArn: arn, Policy: text, ExpectedRevisionId: (theirs ?? policy).revision,
+      const { RevisionId: revision } = await call('PutResourcePolicy', {
+        ResourceArn: arn, Policy: text, ExpectedRevisionId: (theirs ?? base).revision,
         ...(confirms ? { ConfirmRemoveSelfResourceAccess: true } : {}) });
+      // Text that the user writes meanwhile stays.
+      setBase({ text, revision });
     });
     if (!done) return;
     forgetRights();
+    setTheirs(null);
     setNote('Saved.');
-    onChange();
   };
   const atText = error !== null && (error.at !== undefined || error.name === 'ValidationException' || error.name === 'Error')
     ? error.message : null;
@@ -89,30 +94,30 @@ function Editor({ arn, policy, may, note, setNote, onChange }) {
   const canSave = may('PutResourcePolicy');
   return html`<form class="subject-form policy" onSubmit=${save}>
     <${Field} label="Policy as JSON" error=${atText}
-      hint=${policy.revision === NONE ? 'There is no policy.' : `Revision ${policy.revision}`}>${(id) =>
+      hint=${base.revision === NONE ? 'There is no policy.' : `Revision ${base.revision}`}>${(id) =>
       html`<textarea id=${id} ref=${area} class="editor" spellcheck=${false} readonly=${!canSave} value=${text}
         aria-invalid=${atText ? 'true' : null} onInput=${(event) => {
     setText(event.target.value);
     setNote('');
   }}></textarea>`}<//>
     ${isConflict && html`<${Conflict} theirs=${theirs} onShow=${async () => setTheirs(await readPolicy(arn))}
-      onTake=${onChange} />`}
+      onTake=${onReload} />`}
     ${error && !isConflict && atText === null && html`<${ErrorNotice} error=${error} />`}
     ${(isLockOut || confirms) && html`<${CheckBox} label="I know that I may not change it afterwards" checked=${confirms}
       onChange=${setConfirms} />`}
     <div class="bar">
       ${canSave && html`<${Button} kind="main" type="submit"
-        disabled=${action.isRunning || text === policy.text || text.trim() === ''}>Save the policy<//>`}
+        disabled=${action.isRunning || text === base.text || text.trim() === ''}>Save the policy<//>`}
       ${canSave && text.trim() === '' && html`<${Button} onClick=${() => setText(template(arn))}>Begin with an example<//>`}
-      ${may('DeleteResourcePolicy') && policy.revision !== NONE && html`<${Button} kind="danger"
+      ${may('DeleteResourcePolicy') && base.revision !== NONE && html`<${Button} kind="danger"
         onClick=${() => setIsDeleting(true)}>Delete…<//>`}
       <span role="status">${note}</span></div>
     ${isDeleting && html`<${Ask} title="Delete the policy" button="Delete the policy" keep="Keep it"
-      work=${() => call('DeleteResourcePolicy', { ResourceArn: arn, ExpectedRevisionId: policy.revision })}
+      work=${() => call('DeleteResourcePolicy', { ResourceArn: arn, ExpectedRevisionId: base.revision })}
       onClose=${() => setIsDeleting(false)} onDone=${() => {
     setIsDeleting(false);
     forgetRights();
-    onChange();
+    onReload();
   }}><p>Then the policies of the daemon's credentials decide alone.</p><//>`}
   </form>`;
 }
@@ -120,12 +125,11 @@ function Editor({ arn, policy, may, note, setNote, onChange }) {
 export function Policy({ table }) {
   const may = useRights(table.TableName);
   const [isOfStream, setIsOfStream] = useState(false);
-  const [note, setNote] = useState('');
   const [turn, setTurn] = useState(0);
   const arn = isOfStream ? table.LatestStreamArn : table.TableArn;
-  const { data, error, isLoading, reload } = useLoad(
+  const { data, error, isLoading } = useLoad(
     async (signal) => ({ arn, turn, ...await readPolicy(arn, signal) }), [arn, turn]);
-  const changed = () => setTurn(turn + 1);
+  const again = () => setTurn(turn + 1);
   const isCurrent = data !== null && data.arn === arn;
   return html`<div class="view-body"><div class="section">
     ${table.LatestStreamArn !== undefined && html`<${Select} aria-label="Policy of" class="short"
@@ -133,9 +137,9 @@ export function Policy({ table }) {
       onChange=${(name) => setIsOfStream(name === 'stream')} />`}
     <p class="hint">It gives or takes rights on <span class="mono">${arn}</span>, beside the policies of the daemon's
       credentials file. A denial counts, whoever says it.</p>
-    ${error && html`<${ErrorNotice} error=${error} retry=${reload} />`}
+    ${error && html`<${ErrorNotice} error=${error} retry=${again} />`}
     ${!isCurrent && !error && isLoading && html`<${Loading} />`}
-    ${isCurrent && html`<${Editor} key=${`${arn} ${data.revision} ${data.turn}`} arn=${arn} policy=${data} may=${may}
-      note=${note} setNote=${setNote} onChange=${changed} />`}
+    ${isCurrent && html`<${Editor} key=${`${arn} ${data.turn}`} arn=${arn} policy=${data} may=${may}
+      onReload=${again} />`}
   </div></div>`;
 }
