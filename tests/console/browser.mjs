@@ -48,6 +48,15 @@ export async function answer(page, operation, json, status = 200) {
 }
 export const refuse = (page, operation, json) => answer(page, operation, json, 400);
 
+// Presses Tab until the element has the focus.
+export async function tabTo(page, locator) {
+  for (let i = 0; i < 60; i += 1) {
+    await page.keyboard.press('Tab');
+    if (await locator.evaluate((element) => element === document.activeElement)) return;
+  }
+  assert.fail('the keyboard does not lead there');
+}
+
 // Hides the page from its user, or shows it again.
 export const setVisible = (page, isVisible) => page.evaluate((state) => {
   Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state });

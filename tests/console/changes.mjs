@@ -1,7 +1,7 @@
 // Changes of a table in use: indexes, throughput, stream, expiry, protection, tags; its policy.
 
 import assert from 'node:assert/strict';
-import { answer, button, call, createTable, describe, field, hasRun, open, refuse, SCRIPT, until, withBrowser }
+import { answer, button, call, createTable, describe, field, hasRun, open, refuse, SCRIPT, tabTo, until, withBrowser }
   from './browser.mjs';
 
 const subject = (page, name) => page.getByRole('region', { name, exact: true });
@@ -140,6 +140,25 @@ async function changesTags(page) {
   assert.equal((await read()).length, 1);
 }
 
+// An index is removed, and the protection taken away, without a pointer.
+async function isUsableByKeyboard(page) {
+  await settings(page);
+  await button(page, 'Take the protection away').waitFor();
+  await tabTo(page, button(page, 'Remove ByRegion…'));
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Remove ByRegion' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  assert.equal(await button(page, 'Remove ByRegion…').evaluate((element) => element === document.activeElement), true, 'the focus returns');
+  await page.keyboard.press('Enter');
+  await tabTo(page, button(page, 'Remove the index'));
+  await page.keyboard.press('Enter');
+  await button(page, 'Remove ByRegion…').waitFor({ state: 'hidden' });
+  await tabTo(page, button(page, 'Take the protection away'));
+  await page.keyboard.press('Enter');
+  await button(page, 'Protect the table').waitFor();
+}
+
 const policyOf = (arn, sid) => JSON.stringify({ Version: '2012-10-17', Statement: [
   { Sid: sid, Effect: 'Allow', Principal: { AWS: ['AKREADER'] }, Action: 'dynamodb:GetItem', Resource: arn }] });
 
@@ -199,6 +218,7 @@ await withBrowser(async (newPage) => {
   await changesThroughput(page);
   await changesTheRest(page);
   await changesTags(page);
+  await isUsableByKeyboard(page);
   await editsPolicies(page);
   await showsHostileTexts(page);
 });
