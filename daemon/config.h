@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,12 +36,19 @@ enum class ConsoleMode : uint8_t {
   kOn,
 };
 
+// A flag that was given, on the command line or in the file of flags.
+struct GivenFlag {
+  std::string value;  // as FlagText writes it, before MakeConfig completes it
+  int file_line = 0;  // 0: on the command line, which takes precedence
+};
+
 // Flags about the command line itself.
 struct CommandLine {
   std::string config_file;
   bool prints_config = false;
   bool prints_flags_doc = false;
   bool prints_metrics_doc = false;
+  std::map<std::string, GivenFlag, std::less<>> given = {};  // by the flag's name
 };
 
 // The flags set members (flag_table.h); the comments say what a value means after MakeConfig.

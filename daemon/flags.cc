@@ -145,11 +145,17 @@ absl::StatusOr<std::vector<Setting>> ParseArguments(const std::vector<std::strin
   return settings;
 }
 
+// `file_line`: 0 for the command line.
+void NoteGiven(const FlagRow& row, int file_line, Config* config) {
+  config->command_line.given[std::string(row.name)] = {FlagText(row, *config), file_line};
+}
+
 absl::Status Apply(const std::vector<Setting>& settings, Config* config) {
   for (const auto& [row, value] : settings) {
     if (const absl::Status set = SetFlag(*row, value, config); !set.ok()) {
       return absl::InvalidArgumentError(Cat("--", row->name, "=", value, ": ", Sv(set.message())));
     }
+    NoteGiven(*row, /*file_line=*/0, config);
   }
   return absl::OkStatus();
 }
@@ -167,6 +173,7 @@ absl::Status ApplyFile(const std::string& path, Config* config) {
       return absl::InvalidArgumentError(
           Cat(place, "'", line.value, "' is no value of ", line.name, ": ", Sv(set.message())));
     }
+    NoteGiven(*row, line.number, config);
   }
   return absl::OkStatus();
 }

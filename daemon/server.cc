@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "daemon/admin/index_operations.h"
 #include "daemon/admin/request_list.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/authenticator.h"
@@ -33,6 +34,7 @@
 #include "daemon/rpc/health_service.h"
 #include "daemon/rpc/reflection_service.h"
 #include "daemon/rpc/rpc_front.h"
+#include "daemon/settings_page.h"
 #include "daemon/standby/standby.h"
 #include "daemon/telemetry/request_stats.h"
 #include "glog/logging.h"
@@ -180,6 +182,7 @@ struct Server::Impl {
   HttpHandler* Handler() const;
   // Serves both protocols on the ports of both.
   absl::Status StartServing(const Config& config);
+  ConsoleSources SourcesOfConsole(const Config& config);
   // Once all front ends serve.
   MetricsSources SourcesOfMetrics();
   absl::Status StartMetrics(const Config& config);
@@ -251,7 +254,8 @@ void Server::Impl::MakeJson(const Config& config) {
   console = std::make_unique<ConsoleFront>(json.get(),
                                            ConsoleOptions{.is_read_only = config.console == ConsoleMode::kReadOnly,
                                                           .authenticate = front.authenticate,
-                                                          .sites = front.sites});
+                                                          .sites = front.sites,
+                                                          .audit = audit.get()});
 }
 
 HttpHandler* Server::Impl::Handler() const {
@@ -298,13 +302,27 @@ absl::Status Server::Impl::StartServing(const Config& config) {
     activity = std::make_unique<ActivityLog>(requests.get(),
                                              [sources = SourcesOfMetrics()] { return ReadActivityLevels(sources); });
     activity->Start();
-    console->SetSources(
-        {.metrics = [sources = SourcesOfMetrics(),
-                     start = absl::Now()] { return MetricsText(sources, start, TableMetrics::kOfTrouble); },
-         .history = [this] { return activity->Json(); },
-         .requests = [this] { return RequestListsJson(*requests); }});
+    console->SetSources(SourcesOfConsole(config));
   }
   return absl::OkStatus();
+}
+
+ConsoleSources Server::Impl::SourcesOfConsole(const Config& config) {
+  const std::string service = ServiceText(config.advertised_host, address, http_address);
+  return {
+      .metrics = [sources = SourcesOfMetrics(),
+                  start = absl::Now()] { return MetricsText(sources, start, TableMetrics::kOfTrouble); },
+      .history = [this] { return activity->Json(); },
+      .requests = [this] { return RequestListsJson(*requests); },
+      .settings = [this, config, service] { return SettingsJson(config, *place, service); },
+      .policy = [this](std::string_view table) { return engine->FindResourcePolicy(table); },
+      .indexes = [this](TableQuestion question,
+                        JsonReply reply) { IndexStatusJson(engine.get(), question.table, std::move(reply)); },
+      .violations =
+          [this](TableQuestion question, JsonReply reply) {
+            IndexViolationsJson(engine.get(), {question.table, question.index, question.position}, std::move(reply));
+          },
+  };
 }
 
 MetricsSources Server::Impl::SourcesOfMetrics() {

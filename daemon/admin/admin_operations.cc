@@ -14,9 +14,9 @@
 #include "absl/time/clock.h"
 #include "armature/admin/v1/admin.pb.h"
 #include "armature/version.h"
+#include "daemon/admin/index_operations.h"
 #include "daemon/admin/request_list.h"
 #include "daemon/api/table_messages.h"
-#include "daemon/message_json/given_fields.h"
 #include "engine/backup/backup_jobs.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
@@ -53,50 +53,8 @@ int64_t ResidentBytes() {
   return resident_pages * sysconf(_SC_PAGESIZE);
 }
 
-void Fill(const store::BuildState& from, int64_t table_items, v1::IndexBuild* to) {
-  to->set_phase(static_cast<v1::IndexBuildPhase>(static_cast<int>(from.phase) + 1));
-  to->set_items_read(from.scanned);
-  to->set_items_total(std::max(table_items, from.scanned));
-  to->set_items_indexed(from.written);
-  to->set_items_skipped(from.skipped);
-  to->set_started_time_ms(from.started_ms);
-  const int64_t elapsed_ms = absl::ToUnixMillis(absl::Now()) - from.started_ms;
-  if (from.started_ms == 0 || elapsed_ms <= 0 || from.scanned == 0) return;
-  to->set_items_per_second(from.scanned * 1000 / elapsed_ms);
-  to->set_seconds_left((to->items_total() - from.scanned) * elapsed_ms / from.scanned / 1000);
-}
-
-void Fill(const engine::IndexStatus& from, v1::IndexStatus* to) {
-  to->set_table_name(from.table_name);
-  to->set_index_name(from.descriptor.name);
-  to->set_kind(from.descriptor.kind == model::IndexKind::kLocal ? v1::INDEX_KIND_LOCAL : v1::INDEX_KIND_GLOBAL);
-  to->set_state(static_cast<v1::IndexState>(from.descriptor.state));
-  to->set_applied_sequence(from.applied_sequence);
-  to->set_log_sequence(from.log_sequence);
-  to->set_backlog_records(from.backlog.records);
-  to->set_backlog_bytes(from.backlog.bytes);
-  to->set_backlog_age_ms(from.backlog.age_ms);
-  to->set_stalled(from.is_stalled);
-  to->set_item_count(from.totals.item_count);
-  to->set_size_bytes(from.totals.size_bytes);
-  if (from.build.has_value()) Fill(*from.build, from.table_item_count, to->mutable_build());
-}
-
 void SetItem(const std::string& bytes, api::v1::Item* item) {
   if (!item->ParseFromString(bytes)) item->Clear();
-}
-
-constexpr std::string_view kFaultNames[] = {"TYPE", "EMPTY", "TOO_LONG"};
-
-void Fill(const engine::ListIndexViolationsResult& from, v1::ListIndexViolationsResponse* to) {
-  for (const engine::IndexViolation& violation : from.violations) {
-    v1::IndexViolation* const out = to->add_violations();
-    SetItem(violation.key_bytes, out->mutable_key());
-    out->set_attribute_name(violation.fault.attribute);
-    out->set_reason(std::string(kFaultNames[static_cast<size_t>(violation.fault.kind)]));
-  }
-  to->set_items_read(from.items_read);
-  to->set_next_position(from.next_position);
 }
 
 void Fill(const engine::VerifyTableResult& from, v1::VerifyTableResponse* to) {
@@ -215,37 +173,6 @@ void AnswerJob(const absl::StatusOr<engine::BackupJob>& job, Response* response,
   std::move(done)(job.status());
 }
 
-void Fill(const std::vector<engine::IndexStatus>& from, v1::ListIndexStatusResponse* to) {
-  for (const engine::IndexStatus& each : from) Fill(each, to->add_indexes());
-}
-
-void ListIndexStatus(const OperationContext& context, const v1::ListIndexStatusRequest& request,
-                     v1::ListIndexStatusResponse* response, Finished done) {
-  context.engine->ListIndexStatus(GivenText(request, request.kTableNameFieldNumber),
-                                  AnswerIn<std::vector<engine::IndexStatus>>(response, std::move(done), Fill));
-}
-
-void GetIndexStatus(const OperationContext& context, const v1::GetIndexStatusRequest& request,
-                    v1::GetIndexStatusResponse* response, Finished done) {
-  auto find = [&request, response,
-               done = std::move(done)](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) mutable {
-    if (!result.ok()) return std::move(done)(result.status());
-    for (const engine::IndexStatus& status : *result) {
-      if (status.descriptor.name != request.index_name()) continue;
-      Fill(status, response->mutable_index());
-      return std::move(done)(absl::OkStatus());
-    }
-    std::move(done)(ValidationError(Cat("The table does not have the specified index: ", request.index_name())));
-  };
-  context.engine->ListIndexStatus(request.table_name(), std::move(find));
-}
-
-void ListIndexViolations(const OperationContext& context, const v1::ListIndexViolationsRequest& request,
-                         v1::ListIndexViolationsResponse* response, Finished done) {
-  context.engine->ListIndexViolations({request.table_name(), request.index_name(), request.start_position()},
-                                      AnswerIn<engine::ListIndexViolationsResult>(response, std::move(done), Fill));
-}
-
 engine::HotKeysRequest ToEngine(const v1::GetHotKeysRequest& from) {
   engine::HotKeysRequest to;
   to.table_name = from.table_name();
@@ -355,8 +282,10 @@ UnaryOperation RequestsOperation(const RequestStats* stats) {
 
 std::vector<UnaryOperation> AdminOperations(std::string data_dir, const RequestStats* stats) {
   std::vector<UnaryOperation> all = {ServerInfoOperation(std::move(data_dir)), RequestsOperation(stats)};
-  AddOperations(&all, ListIndexStatus, GetIndexStatus, ListIndexViolations, VerifyTable, StartBackup, GetBackupJob,
-                CancelBackupJob, ListBackups, RestoreTable, GetHotKeys);
+  all.push_back(ListIndexStatusOperation());
+  all.push_back(GetIndexStatusOperation());
+  all.push_back(ListIndexViolationsOperation());
+  AddOperations(&all, VerifyTable, StartBackup, GetBackupJob, CancelBackupJob, ListBackups, RestoreTable, GetHotKeys);
   return all;
 }
 

@@ -4,13 +4,14 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
-#include "daemon/auth/policy.h"
+#include "absl/strings/str_split.h"
 #include "daemon/console/console_files.h"
 #include "daemon/http/readiness.h"
 #include "daemon/json/error_json.h"
 #include "daemon/json_front/content_coding.h"
+#include "daemon/message_json/json_writer.h"
 #include "engine/operations.h"
 #include "storage/base/api_error.h"
 #include "storage/base/deadline.h"
@@ -86,6 +87,28 @@ bool IsVisit(const HttpRequest& request) {
          Has(request, "sec-fetch-dest", "document");
 }
 
+bool ChangesNothing(const engine::Operation& operation) {
+  return operation.answer == engine::kFacts || operation.answer == engine::kItem || operation.answer == engine::kItems;
+}
+
+// {"Operations": [names]} of the operations that the caller may do from a page. `access`: null without authentication.
+// Operations that need a condition about items are left out.
+std::string RightsJson(const Access* access, std::string_view table, const access::ResourcePolicy* policy,
+                       bool is_read_only) {
+  access::MatchWork work;
+  JsonWriter writer;
+  writer.BeginObject().Key("Operations").BeginArray();
+  for (const engine::Operation& operation : engine::kOperations) {
+    if (is_read_only && !ChangesNothing(operation)) continue;
+    const access::Request request{
+        .operation = operation.name, .table = table, .resource_policy = policy, .work = &work};
+    if (access == nullptr || access->Permits(request)) writer.String(operation.name);
+  }
+  if (access == nullptr || access->Permits({.operation = kMetricsRight, .table = {}})) writer.String(kMetricsRight);
+  writer.EndArray().EndObject();
+  return writer.Take();
+}
+
 }  // namespace
 
 ConsoleFront::ConsoleFront(HttpHandler* api, ConsoleOptions options)
@@ -143,9 +166,7 @@ void ConsoleFront::Console(HttpRequest request, std::string_view path, Done done
   if (!path.starts_with(kFolder)) return std::move(done)(Redirect());
   path.remove_prefix(kFolder.size());
   if (path == "daemon.json") return std::move(done)(Settings());
-  if (path == "metrics") return Collect(request, &ConsoleSources::metrics, std::move(done));
-  if (path == "history") return Collect(request, &ConsoleSources::history, std::move(done));
-  if (path == "requests") return Collect(request, &ConsoleSources::requests, std::move(done));
+  if (AnswerPage(request, path, &done)) return;
   const ConsoleFile* const file = FindConsoleFile(path.empty() ? "index.html" : path);
   std::move(done)(file == nullptr ? Text(404, "not found") : FileAnswer(request, *file));
 }
@@ -159,36 +180,129 @@ HttpResponse ConsoleFront::Settings() const {
   return response;
 }
 
+bool ConsoleFront::AnswerPage(const HttpRequest& request, std::string_view path, Done* done) {
+  std::vector<std::string_view> parts;
+  for (const absl::string_view part : absl::StrSplit(Av(path), '/')) parts.push_back(Sv(part));
+  const std::string_view page = parts[0];
+  const auto part = [&parts](size_t i) { return i < parts.size() ? parts[i] : std::string_view(); };
+  if (page == "rights" && parts.size() <= 2) {
+    Rights(request, part(1), std::move(*done));
+  } else if (page == "indexes" && parts.size() == 2) {
+    Ask(request, "admin:ListIndexStatus", {std::string(part(1)), {}, {}}, &ConsoleSources::indexes, std::move(*done));
+  } else if (page == "violations" && (parts.size() == 3 || parts.size() == 4)) {
+    TableQuestion question{std::string(part(1)), std::string(part(2)), {}};
+    if (!absl::WebSafeBase64Unescape(Av(part(3)), &question.position)) {
+      std::move (*done)(Text(400, "the position is not base64"));
+      return true;
+    }
+    Ask(request, "admin:ListIndexViolations", std::move(question), &ConsoleSources::violations, std::move(*done));
+  } else if (parts.size() > 1) {
+    return false;
+  } else if (page == "metrics") {
+    Collect(request, &ConsoleSources::metrics, std::move(*done));
+  } else if (page == "history") {
+    Collect(request, &ConsoleSources::history, std::move(*done));
+  } else if (page == "requests") {
+    Collect(request, &ConsoleSources::requests, std::move(*done));
+  } else if (page == "settings") {
+    Collect(request, &ConsoleSources::settings, std::move(*done));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::optional<std::shared_ptr<const Access>> ConsoleFront::Admit(const HttpRequest& request, Done* done) {
+  if (request.is_late) {
+    std::move (*done)(Text(503, "too many requests wait"));
+    return std::nullopt;
+  }
+  if (options_.authenticate == nullptr) return nullptr;
+  absl::Duration hold;
+  absl::StatusOr<std::shared_ptr<const Access>> access = options_.authenticate(request, &hold);
+  if (access.ok()) return *std::move(access);
+  Refuse(access.status(), hold, std::move(*done));
+  return std::nullopt;
+}
+
+void ConsoleFront::Refuse(const absl::Status& status, absl::Duration hold, Done done) {
+  JsonAnswer refusal = ErrorAnswer(status, {});
+  HttpResponse response = Answer(refusal.status, "application/json", std::move(refusal.body));
+  response.headers.emplace_back("Cache-Control", "no-store");
+  Hold(hold, std::move(response), std::move(done));
+}
+
 void ConsoleFront::Collect(const HttpRequest& request, std::function<std::string()> ConsoleSources::*source,
                            Done done) {
-  if (request.is_late) return std::move(done)(Text(503, "too many requests wait"));
-  if (options_.authenticate != nullptr) {
-    absl::Duration hold;
-    const absl::StatusOr<std::shared_ptr<const Access>> access = options_.authenticate(request, &hold);
-    absl::Status status = access.status();
-    if (status.ok()) status = (*access)->Check({.operation = kMetricsRight, .table = {}});
-    if (!status.ok()) {
-      JsonAnswer refusal = ErrorAnswer(status, {});
-      HttpResponse response = Answer(refusal.status, "application/json", std::move(refusal.body));
-      response.headers.emplace_back("Cache-Control", "no-store");
-      return Hold(hold, std::move(response), std::move(done));
-    }
-  }
+  const std::optional<std::shared_ptr<const Access>> access = Admit(request, &done);
+  if (!access.has_value()) return;
+  const absl::Status status =
+      *access == nullptr ? absl::OkStatus() : (*access)->Check({.operation = kMetricsRight, .table = {}});
+  if (!status.ok()) return Refuse(status, absl::ZeroDuration(), std::move(done));
   std::function<std::string()> collect;
   {
     const absl::MutexLock lock(&mutex_);
     collect = sources_.*source;
   }
+  Run(std::move(collect), "text/plain; charset=utf-8", std::move(done));
+}
+
+void ConsoleFront::Run(std::function<std::string()> collect, std::string_view type, Done done) {
   if (collect == nullptr) return std::move(done)(Text(503, "not yet"));
   // Shared with the task: a refused task is left untouched, but its captures cannot be accessed.
   const auto waiting = std::make_shared<Done>(std::move(done));
-  Task task = [waiting, collect = std::move(collect)] {
-    HttpResponse response = Answer(200, "text/plain; charset=utf-8", collect());
+  Task task = [waiting, type, collect = std::move(collect)] {
+    HttpResponse response = Answer(200, type, collect());
     response.may_refuse = true;
     response.headers.emplace_back("Cache-Control", "no-store");
     std::move (*waiting)(std::move(response));
   };
-  if (!collector_.TryRun(task)) std::move (*waiting)(Text(503, "too many pages ask for the metrics"));
+  if (!collector_.TryRun(task)) std::move (*waiting)(Text(503, "too many pages ask the daemon"));
+}
+
+void ConsoleFront::Rights(const HttpRequest& request, std::string_view table, Done done) {
+  const std::optional<std::shared_ptr<const Access>> access = Admit(request, &done);
+  if (!access.has_value()) return;
+  std::shared_ptr<const access::ResourcePolicy> policy;
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (sources_.policy == nullptr) return std::move(done)(Text(503, "not yet"));
+    if (!table.empty()) policy = sources_.policy(table);
+  }
+  // Comparisons with many patterns take time, so not on the thread of connections.
+  auto write = [access = *access, policy, table = std::string(table), is_read_only = options_.is_read_only] {
+    return RightsJson(access.get(), table, policy.get(), is_read_only);
+  };
+  Run(std::move(write), "application/json", std::move(done));
+}
+
+void ConsoleFront::Ask(const HttpRequest& request, std::string_view right, TableQuestion question,
+                       std::function<void(TableQuestion, ConsoleSources::Reply)> ConsoleSources::*source, Done done) {
+  const std::optional<std::shared_ptr<const Access>> access = Admit(request, &done);
+  if (!access.has_value()) return;
+  const absl::Status status =
+      *access == nullptr ? absl::OkStatus() : (*access)->Check({.operation = right, .table = question.table});
+  if (options_.audit != nullptr) {
+    options_.audit->Record({.principal = *access == nullptr ? std::string_view() : (*access)->principal(),
+                            .peer = request.peer,
+                            .operation = right,
+                            .table = question.table,
+                            .result = status});
+  }
+  if (!status.ok()) return Refuse(status, absl::ZeroDuration(), std::move(done));
+  std::function<void(TableQuestion, ConsoleSources::Reply)> ask;
+  {
+    const absl::MutexLock lock(&mutex_);
+    ask = sources_.*source;
+  }
+  if (ask == nullptr) return std::move(done)(Text(503, "not yet"));
+  ask(std::move(question), [this, done = std::move(done)](absl::StatusOr<std::string> text) mutable {
+    if (!text.ok()) return Refuse(text.status(), absl::ZeroDuration(), std::move(done));
+    HttpResponse response = Answer(200, "application/json", *std::move(text));
+    response.may_refuse = true;
+    response.headers.emplace_back("Cache-Control", "no-store");
+    std::move(done)(std::move(response));
+  });
 }
 
 void ConsoleFront::Hold(absl::Duration time, HttpResponse response, Done done) {

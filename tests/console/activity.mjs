@@ -23,12 +23,12 @@ async function plotsMove(page) {
   for (let i = 0; i < 300; i += 1) await call('PutItem', { TableName: 'moving', Item: { id: { S: String(i) } } });
   await page.getByRole('figure').filter({ hasText: 'Requests by operation' }).getByText('PutItem').waitFor();
   assert.notEqual(await picture(), before);
-  // Another view reads no metrics.
+  // Another view reads the metrics twice a minute, for what needs attention.
   await page.getByRole('link', { name: 'Tables' }).click();
   await page.getByRole('link', { name: 'moving' }).waitFor();
   const count = polls.length;
   await page.clock.runFor(20_000);
-  assert.equal(polls.length, count);
+  assert.ok(polls.length <= count + 1, `${polls.length - count} readings in 20 seconds`);
   await page.getByRole('link', { name: 'Activity' }).click();
   await page.waitForRequest('**/console/metrics');
 }

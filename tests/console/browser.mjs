@@ -5,13 +5,16 @@ import { chromium } from 'playwright-core';
 
 export const { ENDPOINT } = process.env;
 
+const SERVICES = { DescribeStream: 'DynamoDBStreams_20120810' };
+
 // Calls an operation without the console. Throws if it is refused.
 export async function call(operation, members) {
   const answer = await fetch(ENDPOINT, {
     method: 'POST', body: JSON.stringify(members),
-    headers: { 'X-Amz-Target': `DynamoDB_20120810.${operation}`, 'Content-Type': 'application/x-amz-json-1.0' },
+    headers: { 'X-Amz-Target': `${SERVICES[operation] ?? 'DynamoDB_20120810'}.${operation}`, 'Content-Type': 'application/x-amz-json-1.0' },
   });
-  const document = await answer.json();
+  const text = await answer.text();
+  const document = text === '' ? {} : JSON.parse(text);
   assert.equal(answer.status, 200, JSON.stringify(document));
   return document;
 }
@@ -23,6 +26,42 @@ export async function createTable(TableName, keys, more = {}) {
     KeySchema: keys.slice(0, 2).map(([AttributeName], i) => ({ AttributeName, KeyType: i === 0 ? 'HASH' : 'RANGE' })), ...more,
   });
 }
+
+export const describe = async (TableName) => (await call('DescribeTable', { TableName })).Table;
+
+// Returns when `condition` is true. Each of its calls asks the daemon.
+export async function until(condition) {
+  const begin = Date.now();
+  while (!(await condition())) assert.ok(Date.now() - begin < 60_000, `${condition} did not become true`);
+}
+
+// A name or a value that runs if it is taken for markup.
+export const SCRIPT = '<img src=x onerror="window.hasRun=1"><script>window.hasRun=1</script>';
+export const hasRun = (page) => page.evaluate(() => globalThis.hasRun !== undefined);
+
+// Has an operation of the page answered with a document in place of the daemon's. Returns a function that ends it.
+export async function answer(page, operation, json, status = 200) {
+  const handle = (route) => (route.request().headers()['x-amz-target']?.endsWith(`.${operation}`)
+    ? route.fulfill({ json, status }) : route.fallback());
+  await page.route(`${ENDPOINT}/`, handle);
+  return () => page.unroute(`${ENDPOINT}/`, handle);
+}
+export const refuse = (page, operation, json) => answer(page, operation, json, 400);
+
+// Presses Tab until the element has the focus.
+export async function tabTo(page, locator) {
+  for (let i = 0; i < 60; i += 1) {
+    await page.keyboard.press('Tab');
+    if (await locator.evaluate((element) => element === document.activeElement)) return;
+  }
+  assert.fail('the keyboard does not lead there');
+}
+
+// Hides the page from its user, or shows it again.
+export const setVisible = (page, isVisible) => page.evaluate((state) => {
+  Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state });
+  document.dispatchEvent(new Event('visibilitychange'));
+}, isVisible ? 'visible' : 'hidden');
 
 // Runs `use(newPage)` with a browser. newPage(options) opens a page whose errors, dialogs and violations of its policy fail
 // the test at the end, unless `page.expected` matches their text. Pages have no waitForFunction: it evaluates text in the

@@ -86,7 +86,8 @@ class Modules(unittest.TestCase):
     def test_modules_without_a_browser(self):
         if shutil.which("node") is None:
             self.skipTest("no node")
-        done = subprocess.run(["node", "--test", str(HERE / "modules.mjs")], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        done = subprocess.run(["node", "--test", str(HERE / "modules.mjs"), str(HERE / "modules_of_changes.mjs")],
+                              capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
@@ -145,6 +146,36 @@ class Serving(unittest.TestCase):
         self.assertGreater(samples[0]["disk"], samples[0]["diskUsed"])
         self.assertEqual(set(samples[0]["requests"]), set(samples[0]["latencies"]))
 
+    def test_settings_and_their_sources(self):
+        with tempfile.TemporaryDirectory() as folder:
+            flags = pathlib.Path(folder) / "flags"
+            flags.write_text("read_threads = 3\ncache_mb = 32\n", encoding="ascii")
+            daemon = self.daemon(f"--config={flags}", "--cache_mb=64")
+            page = json.loads(get(daemon.http, "/console/settings")[2])
+            found = {flag["Name"]: flag for flag in page["Flags"]}
+            self.assertEqual((found["cache_mb"]["Source"], found["cache_mb"]["Value"]), ("flag", "64"))
+            self.assertEqual((found["read_threads"]["Source"], found["read_threads"]["Line"]), ("file", 1))
+            self.assertEqual(found["durability"]["Source"], "default")
+            self.assertEqual(page["Config"], str(flags))
+
+    def test_states_of_indexes(self):
+        daemon = self.daemon()
+        index = {"IndexName": "ByA", "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}
+        daemon.create_table("orders")
+        for i in range(30):
+            daemon.json_call("PutItem", TableName="orders", Item={"id": {"S": str(i)}, "a": {"N": "1"}})
+        status, answer = daemon.json_call("UpdateTable", TableName="orders", GlobalSecondaryIndexUpdates=[{"Create": index}],
+                                          AttributeDefinitions=[{"AttributeName": "a", "AttributeType": "S"}])
+        self.assertEqual(status, 200, answer)
+        found = json.loads(get(daemon.http, "/console/indexes/orders")[2])["Indexes"]
+        self.assertEqual([(each["TableName"], each["IndexName"]) for each in found], [("orders", "ByA")])
+        page = json.loads(get(daemon.http, "/console/violations/orders/ByA")[2])
+        self.assertEqual(len(page["Violations"]), 30)
+        self.assertEqual(page["Violations"][0]["Reason"], "TYPE")
+        for path in ("indexes/nothing", "violations/orders/nothing", "violations/nothing/ByA", "violations/orders/ByA/AAAA"):
+            status, _, body = get(daemon.http, f"/console/{path}")
+            self.assertEqual(status, 400, (path, body))
+
     def test_off(self):
         daemon = self.daemon("--console=off")
         self.assertEqual(get(daemon.http, "/console/")[0], 404)
@@ -171,6 +202,9 @@ class Serving(unittest.TestCase):
         own["X-Amz-Target"] = "DynamoDB_20120810.ListTables"
         self.assertEqual(get(daemon.http, "/", "POST", "{}", **own)[2], b'{"TableNames":["kept"]}')
         self.assertEqual(json.loads(get(daemon.http, "/console/daemon.json")[2]), {"needs_key": False, "is_read_only": True})
+        rights = json.loads(get(daemon.http, "/console/rights/kept")[2])["Operations"]
+        self.assertIn("DescribeTable", rights)
+        self.assertNotIn("DeleteTable", rights)
         # Its rights are those of every other client, which may delete the table.
         self.assertEqual(daemon.json_call("DeleteTable", TableName="kept")[0], 200)
 
@@ -185,6 +219,8 @@ class Serving(unittest.TestCase):
         status, _, body = get(daemon.http, "/console/metrics")
         self.assertEqual(status, 400)
         self.assertIn(b"MissingAuthenticationToken", body)
+        for path in ("settings", "rights/any", "indexes/any", "violations/any/index"):
+            self.assertEqual(get(daemon.http, f"/console/{path}")[0], 400, path)
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -213,6 +249,15 @@ class InBrowser(unittest.TestCase):
         self.addCleanup(daemon.__exit__)
         return daemon
 
+    def folders(self, *buckets):
+        """A folder for exports, imports and backups, with a folder for each bucket, and the flags that name them."""
+        root = pathlib.Path(tempfile.mkdtemp(prefix="armature_console_"))
+        self.addCleanup(shutil.rmtree, root)
+        for name in ("exports", "imports"):
+            for bucket in ("", *buckets):
+                (root / name / bucket).mkdir(parents=True, exist_ok=True)
+        return root, (f"--export_dir={root}/exports", f"--import_dir={root}/imports", f"--backup_dir={root}/backups")
+
     def command(self, script):
         for each in HERE.glob("*.mjs"):  # Node looks for packages beside the script
             shutil.copy(each, self.folder)
@@ -227,12 +272,33 @@ class InBrowser(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{done.stdout}{done.stderr}\n{daemon.log()}")
         self.assertIn(": all passed", done.stdout)
 
+    def run_with_restarts(self, script, daemon):
+        """Runs a script that asks for the end and the start of its daemon."""
+        process = subprocess.Popen(self.command(script), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True, env=self.environment(daemon))
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        seen = []
+        for line in process.stdout:
+            seen.append(line)
+            if line == "end\n":
+                daemon.stop()
+            elif line == "begin\n":
+                daemon.listen = (f"--grpc_listen={daemon.grpc}", f"--http_listen={daemon.http}")
+                daemon.start()
+            else:
+                continue
+            process.stdin.write("done\n")
+            process.stdin.flush()
+        self.assertEqual(process.wait(TIMEOUT_S), 0, "".join(seen))
+
     def take_pictures(self, *names, **more):
         pictures = OPTIONS.work / "screenshots"
         pictures.mkdir(parents=True, exist_ok=True)
         for name in names:
             (pictures / f"{name}.png").unlink(missing_ok=True)
-        self.run_script("pictures.mjs", self.start(), PICTURES=str(pictures), DEMO=str(HERE.parents[1] / "tools/demo"), **more)
+        _, flags = self.folders("nightly")
+        self.run_script("pictures.mjs", self.start(*flags), PICTURES=str(pictures), DEMO=str(HERE.parents[1] / "tools/demo"), **more)
         for name in names:
             self.assertGreater((pictures / f"{name}.png").stat().st_size, 5000)
 
@@ -266,24 +332,21 @@ class Browser(InBrowser):
         self.run_script("other_sites.mjs", self.start(), PAGE=f"http://localhost:{site.server_port}")
 
     def test_activity_and_a_restart(self):
-        daemon = self.start()
-        script = subprocess.Popen(self.command("activity.mjs"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  text=True, env=self.environment(daemon))
-        self.addCleanup(script.communicate)
-        self.addCleanup(script.kill)
-        seen = []
-        for line in script.stdout:
-            seen.append(line)
-            if line == "end\n":
-                daemon.stop()
-            elif line == "begin\n":
-                daemon.listen = (f"--grpc_listen={daemon.grpc}", f"--http_listen={daemon.http}")
-                daemon.start()
-            else:
-                continue
-            script.stdin.write("done\n")
-            script.stdin.flush()
-        self.assertEqual(script.wait(TIMEOUT_S), 0, "".join(seen))
+        self.run_with_restarts("activity.mjs", self.start())
+
+    def test_changes_of_tables(self):
+        self.run_script("changes.mjs", self.start())
+
+    def test_backups_and_jobs(self):
+        root, flags = self.folders("out", "in")
+        self.run_script("backups.mjs", self.start(*flags), EXPORTS=str(root / "exports"), IMPORTS=str(root / "imports"))
+
+    def test_streams_and_a_restart(self):
+        self.run_with_restarts("stream.mjs", self.start())
+
+    def test_pages_that_nobody_uses(self):
+        _, flags = self.folders()
+        self.run_script("idle.mjs", self.start(*flags))
 
     def test_pictures_and_accessibility(self):
         self.take_pictures("tables-1280-light", "items-390-dark", "activity-1280-light")

@@ -246,20 +246,12 @@ test('two readings of the metrics make rates and quantiles', () => {
   assert.equal(metrics.quantile([], 0.5), null);
 });
 
-test('what needs attention is said in words', () => {
-  const find = (more) => metrics.attention(metrics.parseMetrics(TEXT(1, 0)), metrics.parseMetrics(TEXT(1, 0, more)), 1);
-  assert.deepEqual(find(''), []);
-  assert.match(find('armature_disk_read_only{reason="full"} 1')[0].text, /the disk is full/);
-  assert.match(find('armature_gsi_lag_seconds{table="t",index="i"} 9.5')[0].text, /t\/i lags 10 s/);
-  assert.match(find('armature_table_damaged{table="a\\"b"} 1')[0].text, /a"b/);
-  assert.equal(find('armature_disk_reserve_bytes 30')[0].severity, 'warning');
-  assert.match(find('armature_pool_refused_total{pool="read"} 7')[0].text, /7 requests a second are throttled/);
-});
-
 test('numbers for people', () => {
   assert.deepEqual([0, 1023, 1536, 5e9].map(format.bytes), ['0 B', '1023 B', '1.5 KiB', '4.7 GiB']);
   assert.deepEqual([0, 0.0000015, 0.25, 3].map(format.seconds), ['0 s', '1.50 µs', '250 ms', '3 s']);
   assert.deepEqual([null, 1234567, 12345].map(format.short), ['–', '1.2M', '12k']);
+  assert.deepEqual([40, 300, 9000, 432000, NaN].map(format.duration), ['40 s', '5 min', '3 h', '5 days', '–']);
+  assert.equal(format.plural(2, 'index', 'indexes'), '2 indexes');
 });
 
 test('signatures are those of the documented process', async () => {

@@ -1,7 +1,7 @@
 // Tables in the console: a new one with an index of four sort attributes, its structure and definition, its deletion.
 
 import assert from 'node:assert/strict';
-import { button, call, createTable, ENDPOINT, field, open, withBrowser } from './browser.mjs';
+import { button, call, createTable, ENDPOINT, field, open, tabTo, withBrowser } from './browser.mjs';
 
 async function fillForm(page) {
   await field(page, 'Name of the table').fill('orders');
@@ -119,13 +119,7 @@ async function isUsableByKeyboard(page) {
   await open(page, '#/tables');
   await page.reload();
   await page.getByText('231 tables', { exact: true }).waitFor();
-  const tabUntil = async (locator) => {
-    for (let i = 0; i < 60; i += 1) {
-      await page.keyboard.press('Tab');
-      if (await locator.evaluate((element) => element === document.activeElement)) return;
-    }
-    assert.fail('the keyboard does not lead there');
-  };
+  const tabUntil = (locator) => tabTo(page, locator);
   await page.keyboard.press('/');
   await page.keyboard.type('orders');
   await tabUntil(page.getByRole('link', { name: 'orders', exact: true }));

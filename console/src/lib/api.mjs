@@ -50,12 +50,16 @@ async function refusal(answer) {
   return new ApiError({ name, message, requestId: answer.headers.get('x-amzn-requestid') ?? '', document });
 }
 
+const STREAM_OPERATIONS = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
+
 // Returns the answer of an operation. `signer`: another one than the session's. Throws ApiError.
 export async function call(operation, members, options = {}) {
-  const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `DynamoDB_20120810.${operation}` };
+  const service = STREAM_OPERATIONS.includes(operation) ? 'DynamoDBStreams_20120810' : 'DynamoDB_20120810';
+  const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `${service}.${operation}` };
   const answer = await send('POST', '/', headers, JSON.stringify(members), options);
   if (!answer.ok) throw await refusal(answer);
-  return parseAnswer(await answer.text());
+  const text = await answer.text();
+  return text === '' ? {} : parseAnswer(text);
 }
 
 async function fetchText(path, options) {
@@ -72,3 +76,20 @@ export const fetchRequests = async (options = {}) => JSON.parse(await fetchText(
 
 // The daemon's load of the last hour, as a list of samples (metrics.mjs). Throws ApiError.
 export const fetchHistory = async (options = {}) => JSON.parse(await fetchText('/console/history', options));
+
+const fetchJson = async (path, options) => parseAnswer(await fetchText(path, options));
+
+// The operations that the user may do on a table: {Operations}. tableName '': those about no single table.
+export const fetchRights = (tableName, options = {}) => fetchJson(`/console/rights/${tableName}`, options);
+
+// The state of a table's indexes: {Indexes} as the command line has them.
+export const fetchIndexes = (tableName, options = {}) => fetchJson(`/console/indexes/${tableName}`, options);
+
+// A page of the items that an index leaves out: {Violations, ItemsRead, NextPosition}.
+export function fetchViolations(tableName, indexName, position, options = {}) {
+  const place = (position ?? '').replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return fetchJson(`/console/violations/${tableName}/${indexName}${place === '' ? '' : `/${place}`}`, options);
+}
+
+// The daemon's flags with their sources, and its place.
+export const fetchSettings = (options = {}) => fetchJson('/console/settings', options);

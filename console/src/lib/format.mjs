@@ -33,4 +33,23 @@ export function seconds(time) {
 
 export const units = (count, noun) => `${short(count)} ${noun}${count === 1 ? '' : 's'}`;
 
-export const plural = (count, noun) => `${integer(count)} ${noun}${count === 1 ? '' : 's'}`;
+export const plural = (count, noun, nouns = `${noun}s`) => `${integer(count)} ${count === 1 ? noun : nouns}`;
+
+// A span of time in words: "40 s", "3 min", "2 h", "5 days".
+export function duration(span) {
+  if (!Number.isFinite(span)) return '–';
+  if (span < 120) return `${Math.round(span)} s`;
+  if (span < 7200) return `${Math.round(span / 60)} min`;
+  return span < 172800 ? `${Math.round(span / 3600)} h` : `${Math.round(span / 86400)} days`;
+}
+
+// A moment, given in seconds since 1970: the clock for today, else with the date.
+export function moment(time) {
+  if (time === null || time === undefined) return '–';
+  const date = new Date(time * 1000);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday ? date.toLocaleTimeString() : date.toLocaleString();
+}
+
+// "NEW_AND_OLD_IMAGES" as words.
+export const words = (name) => name.toLowerCase().replaceAll('_', ' ');

@@ -2,9 +2,12 @@
 
 import { fetchHistory, fetchMetrics, fetchRequests } from './api.mjs';
 import { attention, parseMetrics, sampleOf } from './metrics.mjs';
+import { repeat } from './pace.mjs';
+import { daemonTime } from './session.mjs';
 import { Store } from './store.mjs';
 
 const EVERY_MS = 3000;
+const REST_MS = 20_000;
 const KEPT = 1200;  // an hour
 
 // samples: {time: seconds since 1970, ...sampleOf}, or {time, isGap: true} where nothing is known. attention: of the
@@ -13,9 +16,8 @@ const KEPT = 1200;  // an hour
 export const activity = new Store({ samples: [], attention: null, requests: null, error: null });
 
 let last = null;  // {metrics, at}
-let timer = null;
 let viewers = 0;
-let controller = null;
+let stopReading = null;
 
 const put = (samples) => activity.update({ samples: samples.slice(-KEPT) });
 
@@ -37,61 +39,48 @@ async function readHistory(signal) {
 async function readMetrics(signal) {
   const metrics = parseMetrics(await fetchMetrics({ signal }));
   const now = { metrics, at: performance.now() };
+  const before = last ?? now;
+  const seconds = (now.at - before.at) / 1000;
   // Before the second reading there is no interval.
   if (last !== null) {
-    const seconds = (now.at - last.at) / 1000;
-    put([...activity.value.samples, { time: Date.now() / 1000, ...sampleOf(last.metrics, metrics, seconds) }]);
-    activity.update({ attention: attention(last.metrics, metrics, seconds) });
+    put([...activity.value.samples, { time: Date.now() / 1000, ...sampleOf(before.metrics, metrics, seconds) }]);
   }
+  activity.update({ attention: attention(before.metrics, metrics, seconds, daemonTime().getTime() / 1000) });
   last = now;
 }
 
-async function read() {
-  controller = new AbortController();
-  const { signal } = controller;
+// Returns false if it is of no use to read again.
+async function read(signal) {
   try {
+    // The daemon's own record has more of a longer time.
+    if (last !== null && performance.now() - last.at > REST_MS) last = null;
     if (last === null) await readHistory(signal);
     await readMetrics(signal);
-    activity.update({ requests: await fetchRequests({ signal }) });
-    activity.update({ error: null });
+    activity.update({ requests: await fetchRequests({ signal }), error: null });
+    return true;
   } catch (error) {
-    if (error.name === 'AbortError') return;
+    // Readings long apart say nothing of the time between.
     last = null;
     putGap();
+    if (error.name === 'AbortError') throw error;
     activity.update({ error });
     // Rights do not come by asking again, and the daemon logs each refusal.
-    if (error.name === 'AccessDeniedException') return;
+    return error.name !== 'AccessDeniedException';
   }
-  if (!signal.aborted) timer = setTimeout(read, EVERY_MS);
 }
-
-function stop() {
-  clearTimeout(timer);
-  controller?.abort();
-  timer = null;
-  // Readings long apart say nothing of the time between.
-  last = null;
-  putGap();
-}
-
-function start() {
-  stop();
-  activity.update({ attention: null });
-  read();
-}
-
-document.addEventListener('visibilitychange', () => {
-  if (viewers === 0) return;
-  if (document.visibilityState === 'visible') start();
-  else stop();
-});
 
 // Reads until the returned function is called, while the page is visible.
 export function look() {
   viewers += 1;
-  if (viewers === 1) start();
+  if (viewers === 1) {
+    activity.update({ attention: null });
+    stopReading = repeat(read, EVERY_MS);
+  }
   return () => {
     viewers -= 1;
-    if (viewers === 0) stop();
+    if (viewers > 0) return;
+    stopReading();
+    last = null;
+    putGap();
   };
 }

@@ -31,11 +31,18 @@ export async function loadSettings() {
   }
 }
 
+// A page that nobody sees asks nothing.
+function becomesVisible() {
+  if (document.visibilityState === 'visible') return null;
+  return new Promise((resolve) => { document.addEventListener('visibilitychange', resolve, { once: true }); });
+}
+
 // Call it when a request got no answer: asks until the daemon is back.
 export function noteDown() {
   if (!session.value.isDown) session.update({ isDown: true });
   if (retry !== null) return;
   retry = setTimeout(async () => {
+    await becomesVisible();
     retry = null;
     if (!(await loadSettings())) noteDown();
   }, RETRY_MS);

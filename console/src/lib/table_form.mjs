@@ -15,7 +15,8 @@ export function newIndex(kind) {
   };
 }
 
-function schemaOf(partition, sort, types, place) {
+// The KeySchema. Notes the types of its attributes in `types`. `place`: of the key, for errors.
+export function schemaOf(partition, sort, types, place) {
   const element = (keyType) => ({ name, type }) => {
     const attribute = name.trim();
     if (attribute === '') throw new Error(`An attribute of the key of ${place} has no name yet.`);
@@ -26,7 +27,7 @@ function schemaOf(partition, sort, types, place) {
   return [...partition.map(element('HASH')), ...sort.map(element('RANGE'))];
 }
 
-function projectionOf({ projection, included }) {
+export function projectionOf({ projection, included }) {
   if (projection !== 'INCLUDE') return { ProjectionType: projection };
   const names = included.split(',').map((each) => each.trim()).filter(Boolean);
   return { ProjectionType: projection, NonKeyAttributes: names };

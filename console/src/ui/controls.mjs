@@ -44,9 +44,13 @@ export function CheckBox({ label, checked, onChange, ...rest }) {
 
 export const Tag = ({ kind = '', children, ...rest }) => html`<span class="tag ${kind}" ...${rest}>${children}</span>`;
 
-const STATUS_KINDS = { ACTIVE: 'good', CREATING: 'busy', UPDATING: 'busy', DELETING: 'bad' };
+const STATUS_KINDS = {
+  ACTIVE: 'good', AVAILABLE: 'good', COMPLETED: 'good', ENABLED: 'good', CREATING: 'busy', UPDATING: 'busy',
+  IN_PROGRESS: 'busy', CANCELLING: 'busy', COMPLETED_WITH_ERRORS: 'busy', CANCELLED: 'off', DISABLED: 'off',
+  DELETING: 'bad',
+};
 export const Status = ({ value }) => html`<span
-  class="status ${STATUS_KINDS[value] ?? 'bad'}">${value.toLowerCase()}</span>`;
+  class="status ${STATUS_KINDS[value] ?? 'bad'}">${value.toLowerCase().replaceAll('_', ' ')}</span>`;
 
 export function Notice({ kind = 'info', title, children }) {
   return html`<div class="notice ${kind}" role=${kind === 'error' ? 'alert' : 'status'}>
@@ -94,7 +98,11 @@ export function Dialog({ title, onClose, wide, children, footer }) {
 
 // Links that are one choice of several views.
 export function Tabs({ label, tabs, current }) {
-  return html`<nav class="tabs" aria-label=${label}>
+  const element = useRef(null);
+  // On a narrow screen there is no room for all of them.
+  useEffect(() => element.current.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+    [current]);
+  return html`<nav class="tabs" aria-label=${label} ref=${element}>
     ${tabs.map(({ id, text, href }) => html`<a key=${id} href=${href}
       aria-current=${id === current ? 'page' : null}>${text}</a>`)}
   </nav>`;

@@ -5,8 +5,9 @@ import * as format from '../lib/format.mjs';
 import { activity, look } from '../lib/sampler.mjs';
 import { session } from '../lib/session.mjs';
 import { useStore } from '../lib/store.mjs';
-import { Choice, ErrorNotice, Loading, Notice, Select } from '../ui/controls.mjs';
+import { Choice, ErrorNotice, Loading, Select } from '../ui/controls.mjs';
 import { Plot } from '../ui/plot.mjs';
+import { Attention } from './attention.mjs';
 import { Requests } from './requests.mjs';
 
 const OPERATIONS_SHOWN = 5;
@@ -23,11 +24,6 @@ function operationsOf(samples) {
     for (const [name, rate] of Object.entries(requests)) sums.set(name, (sums.get(name) ?? 0) + rate);
   }
   return [...sums].filter(([, sum]) => sum > 0).sort((a, b) => b[1] - a[1]).map(([name]) => name);
-}
-
-function Attention({ found }) {
-  if (found.length === 0) return html`<p class="calm" role="status">Nothing needs attention.</p>`;
-  return found.map(({ severity, text }) => html`<${Notice} key=${text} kind=${severity}>${text}<//>`);
 }
 
 function Numbers({ sample }) {
@@ -86,7 +82,7 @@ export function Activity() {
   const shown = samples.filter(({ time }) => time > now - span);
   const isDenied = error !== null && error.name === 'AccessDeniedException';
   return html`
-    <div class="view-head"><h1>Activity</h1><span class="hint">Every 3 seconds while this page is visible.</span>
+    <div class="view-head"><h1>Activity</h1><span class="hint">Every 3 seconds; once a minute while nobody uses the page.</span>
       <div class="actions">
         <${Choice} label="Time shown" options=${SPANS} value=${span} onChange=${setSpan} /></div></div>
     <div class="view-body" role="region" aria-label="Measurements" tabindex="0">

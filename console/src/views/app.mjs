@@ -7,7 +7,11 @@ import { useStore } from '../lib/store.mjs';
 import { Button, Empty, Loading, Tag } from '../ui/controls.mjs';
 import { nextTheme, theme } from '../ui/theme.mjs';
 import { Activity } from './activity.mjs';
+import { AttentionBar } from './attention.mjs';
+import { Backups } from './backups.mjs';
 import { CreateTable } from './create_table.mjs';
+import { DaemonView } from './daemon.mjs';
+import { Jobs } from './jobs.mjs';
 import { SignIn } from './sign_in.mjs';
 import { Statements } from './statements.mjs';
 import { Table } from './table.mjs';
@@ -18,14 +22,18 @@ function viewOf([place = 'tables', name, tab], { is_read_only: isReadOnly }) {
   if (place === 'tables') return html`<${Tables} />`;
   if (place === 'create' && !isReadOnly) return html`<${CreateTable} />`;
   if (place === 'partiql' && !isReadOnly) return html`<${Statements} />`;
+  if (place === 'backups') return html`<${Backups} />`;
+  if (place === 'jobs') return html`<${Jobs} />`;
   if (place === 'activity') return html`<${Activity} />`;
+  if (place === 'daemon') return html`<${DaemonView} />`;
   return html`<${Empty} title="There is no such page"><a href=${href('tables')}>Tables</a><//>`;
 }
 
 function Side({ place, settings, signer }) {
   const chosen = useStore(theme);
   const links = [
-    ['tables', 'Tables'], ...(settings.is_read_only ? [] : [['partiql', 'PartiQL']]), ['activity', 'Activity'],
+    ['tables', 'Tables'], ...(settings.is_read_only ? [] : [['partiql', 'PartiQL']]), ['backups', 'Backups'],
+    ['jobs', 'Jobs'], ['activity', 'Activity'], ['daemon', 'Daemon'],
   ];
   const isIn = (id) => id === place || (id === 'tables' && place === 'create');
   return html`<header class="side">
@@ -43,7 +51,8 @@ function Side({ place, settings, signer }) {
 }
 
 const titleOf = ([place = 'tables', name]) => ({
-  tables: name ?? 'Tables', create: 'Create table', partiql: 'PartiQL', activity: 'Activity',
+  tables: name ?? 'Tables', create: 'Create table', partiql: 'PartiQL', backups: 'Backups', jobs: 'Jobs',
+  activity: 'Activity', daemon: 'Daemon',
 }[place] ?? 'Armature');
 
 export function App() {
@@ -64,6 +73,7 @@ export function App() {
     <main class="view">
       ${state.isDown && html`<div class="down"
         role="alert">The daemon does not answer. This page asks again every few seconds.</div>`}
+      ${parts[0] !== 'activity' && html`<${AttentionBar} />`}
       ${viewOf(parts, state.settings)}
     </main>
   </div>`;

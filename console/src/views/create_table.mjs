@@ -2,59 +2,14 @@
 
 import { html, useState } from '../../vendor/htm-preact.mjs';
 import { call } from '../lib/api.mjs';
-import { creationRequest, newIndex, newTable } from '../lib/table_form.mjs';
+import { STREAM_VIEWS } from '../lib/changes.mjs';
 import { go, href } from '../lib/router.mjs';
+import { creationRequest, newIndex, newTable } from '../lib/table_form.mjs';
 import { Button, CheckBox, CodeForms, ErrorNotice, Field, Select, TextInput } from '../ui/controls.mjs';
 import { formsOfTable } from './definition.mjs';
+import { IndexForm, KeyPart, replaced } from './index_form.mjs';
 
-const KEY_PARTS_MAX = 4;
-const TYPE_OPTIONS = [['S', 'string'], ['N', 'number'], ['B', 'binary']];
-const PROJECTIONS = [['ALL', 'all attributes'], ['KEYS_ONLY', 'keys only'], ['INCLUDE', 'keys and chosen attributes']];
-const STREAMS = [
-  ['', 'off'], ['KEYS_ONLY', 'keys only'], ['NEW_IMAGE', 'new image'], ['OLD_IMAGE', 'old image'],
-  ['NEW_AND_OLD_IMAGES', 'new and old images'],
-];
-
-const replaced = (list, index, value) => list.map((each, i) => (i === index ? value : each));
-
-// The attributes of one part of a key. `max`: how many there may be; `min`: how many there must be.
-function KeyPart({ label, hint, parts, min, max, onChange }) {
-  const remove = (i) => onChange(parts.filter((_, j) => j !== i));
-  return html`<fieldset class="key-part"><legend>${label}</legend>
-    ${parts.map((part, i) => html`<div class="key-row" key=${i}>
-      <${TextInput} aria-label="${label}, attribute ${i + 1}" placeholder="attribute" value=${part.name}
-        onInput=${(name) => onChange(replaced(parts, i, { ...part, name }))} />
-      <${Select} aria-label="${label}, type ${i + 1}" value=${part.type} options=${TYPE_OPTIONS}
-        onChange=${(type) => onChange(replaced(parts, i, { ...part, type }))} />
-      ${parts.length > min && html`<${Button} kind="bare" aria-label="${label}, remove attribute ${i + 1}"
-        onClick=${() => remove(i)}>
-        <span aria-hidden="true">✕</span><//>`}</div>`)}
-    ${parts.length < max && html`<${Button} kind="link" onClick=${() => onChange([...parts, { name: '', type: 'S' }])}>
-      ${parts.length === 0 ? 'Add a sort attribute' : 'Add an attribute'}<//>`}
-    <div class="hint">${hint}</div></fieldset>`;
-}
-
-function Index({ index, number, onChange, onRemove }) {
-  const change = (members) => onChange({ ...index, ...members });
-  const isGlobal = index.kind === 'global';
-  return html`<section class="index-form" aria-label="Index ${number}">
-    <div class="bar"><h3>${isGlobal ? 'Global' : 'Local'} index</h3><span class="grow"></span>
-      <${Button} kind="bare" onClick=${onRemove}>Remove<//></div>
-    <${Field} label="Name of the index">${(id) => html`<${TextInput} id=${id} value=${index.name}
-      onInput=${(name) => change({ name })} />`}<//>
-    ${isGlobal && html`<${KeyPart} label="Partition key" parts=${index.partition} min=${1} max=${KEY_PARTS_MAX}
-      hint="A query gives all of these by equality. Up to four attributes, each with its own type."
-      onChange=${(partition) => change({ partition })} />`}
-    <${KeyPart} label="Sort key" parts=${index.sort} min=${isGlobal ? 0 : 1} max=${isGlobal ? KEY_PARTS_MAX : 1}
-      hint=${isGlobal ? 'A query gives them from left to right by equality; the last one may have a range.'
-    : 'Another order of the items with one partition key of the table.'} onChange=${(sort) => change({ sort })} />
-    <${Field} label="Projection" hint="Attributes that a query of the index returns.">${(id) =>
-      html`<${Select} id=${id} value=${index.projection} options=${PROJECTIONS}
-        onChange=${(projection) => change({ projection })} />`}<//>
-    ${index.projection === 'INCLUDE' && html`<${Field} label="Attributes, separated by commas">${(id) =>
-      html`<${TextInput} id=${id} value=${index.included} onInput=${(included) => change({ included })} />`}<//>`}
-  </section>`;
-}
+const STREAMS = [['', 'off'], ...STREAM_VIEWS];
 
 const EXPLANATIONS = html`<aside class="explain">
   <h3>Keys</h3>
@@ -106,7 +61,7 @@ export function CreateTable() {
           hint="Every item has it." onChange=${(partition) => change({ partition })} />
         <${KeyPart} label="Table sort key" parts=${table.sort} min=${0} max=${1} hint="Optional."
           onChange=${(sort) => change({ sort })} />
-        ${table.indexes.map((index, i) => html`<${Index} key=${index.id} index=${index} number=${i + 1}
+        ${table.indexes.map((index, i) => html`<${IndexForm} key=${index.id} index=${index} number=${i + 1}
           onChange=${(next) => setIndex(i, next)}
             onRemove=${() => change({ indexes: table.indexes.filter((_, j) => j !== i) })} />`)}
         <div class="bar"><${Button} onClick=${() => addIndex('global')}>Add a global index<//>

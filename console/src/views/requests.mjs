@@ -21,7 +21,7 @@ function waitsText({ Waits }) {
 
 function Rows({ title, columns, rows, empty }) {
   return html`<section class="requests" aria-label=${title}><h2>${title}</h2>
-    ${rows.length === 0 ? html`<p class="hint">${empty}</p>` : html`<div class="wide"><table>
+    ${rows.length === 0 ? html`<p class="hint">${empty}</p>` : html`<div class="wide" tabindex="0"><table>
       <thead><tr>${columns.map(([name]) => html`<th key=${name} scope="col">${name}</th>`)}</tr></thead>
       <tbody>${rows.map((row, i) => html`<tr key=${i}>${columns.map(([name, read]) => html`<td
         key=${name}>${read(row)}</td>`)}</tr>`)}</tbody></table></div>`}</section>`;

@@ -39,6 +39,7 @@ function Index({ index }) {
 }
 
 function Facts({ table, ttl }) {
+  const restored = table.RestoreSummary;
   const stream = table.StreamSpecification?.StreamEnabled ? table.StreamSpecification.StreamViewType : null;
   const isOnDemand = table.BillingModeSummary?.BillingMode === 'PAY_PER_REQUEST';
   const { ReadCapacityUnits: read, WriteCapacityUnits: write } = table.ProvisionedThroughput ?? {};
@@ -49,6 +50,9 @@ function Facts({ table, ttl }) {
     ['Stream', stream === null ? 'off' : stream.toLowerCase().replaceAll('_', ' ')],
     ['Expiry', ttl === null ? '–' : expiry],
     ['Protected from deletion', table.DeletionProtectionEnabled ? 'yes' : 'no'],
+    ...(restored === undefined ? [] : [['Restore', html`${restored.RestoreInProgress
+      ? `Being restored: ${format.plural(table.ItemCount, 'item')} so far` : 'Restored'}, from${' '}
+      <span class="mono">${restored.SourceBackupArn ?? restored.SourceTableArn}</span>`]]),
     ['Created', new Date(table.CreationDateTime * 1000).toLocaleString()],
     ['ARN', html`<span class="mono">${table.TableArn}</span>`],
   ];

@@ -3,6 +3,7 @@
 import { html, useEffect, useRef, useState } from '../../vendor/htm-preact.mjs';
 import { call } from '../lib/api.mjs';
 import * as format from '../lib/format.mjs';
+import { repeat } from '../lib/pace.mjs';
 import { go, href } from '../lib/router.mjs';
 import { session } from '../lib/session.mjs';
 import { useStore } from '../lib/store.mjs';
@@ -65,10 +66,10 @@ function useDescriptions() {
     }
   };
   useEffect(() => {
-    const timer = setInterval(() => document.visibilityState === 'visible' && next(), FRESH_MS);
+    const stop = repeat(next, FRESH_MS);
     return () => {
       wanted.current = [];
-      clearInterval(timer);
+      stop();
     };
   }, []);
   return {

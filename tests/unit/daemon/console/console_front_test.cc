@@ -40,8 +40,12 @@ class Principal final : public Access {
   explicit Principal(bool is_admin) : is_admin_(is_admin) {}
   const std::string& principal() const override { return name_; }
   absl::Status Check(const access::Request& request) const override {
-    EXPECT_EQ(request.operation, "admin:GetMetrics");
-    return is_admin_ ? absl::OkStatus() : AccessDeniedError(name_, request.operation, "*");
+    EXPECT_TRUE(request.operation.starts_with("admin:")) << request.operation;
+    return Permits(request) ? absl::OkStatus() : AccessDeniedError(name_, request.operation, "*");
+  }
+  // Somebody without `admin` may read the table "shared".
+  bool Permits(const access::Request& request) const override {
+    return is_admin_ || (request.operation == "GetItem" && request.table == "shared");
   }
 
  private:
@@ -249,6 +253,98 @@ TEST_F(ConsoleFrontTest, MetricsNeedAKeyOfAnAdministratorWithCredentials) {
   EXPECT_EQ(denied.status, 400);
   EXPECT_THAT(denied.body, AllOf(HasSubstr("#AccessDeniedException"), Not(HasSubstr("armature_x"))));
   EXPECT_EQ(Answer("GET", "/console/metrics", {{"authorization", "admin"}}).body, "armature_x 1\n");
+}
+
+// Sources whose answers are their questions.
+ConsoleSources EchoingSources() {
+  const auto echo = [](TableQuestion question, ConsoleSources::Reply reply) {
+    if (question.table == "none") return std::move(reply)(ResourceNotFoundError("no such table"));
+    std::move(reply)(Cat(question.table, "/", question.index, "/", question.position));
+  };
+  ConsoleSources sources;
+  sources.settings = [] { return "settings"; };
+  sources.policy = [](std::string_view) { return nullptr; };
+  sources.indexes = echo;
+  sources.violations = echo;
+  return sources;
+}
+
+class ConsolePagesTest : public ConsoleFrontTest {
+ protected:
+  // `is_admin`: of the caller; absent: there is no authentication.
+  void Start(std::optional<bool> is_admin) {
+    if (is_admin.has_value()) {
+      options_.authenticate = [is_admin](const HttpRequest&, absl::Duration*) {
+        return std::make_shared<const Principal>(*is_admin);
+      };
+    }
+    front_ = std::make_unique<ConsoleFront>(&api_, options_);
+    front_->SetSources(EchoingSources());
+  }
+};
+
+TEST_F(ConsolePagesTest, SettingsAndStatesOfIndexesAreForAdministrators) {
+  Start(/*is_admin=*/false);
+  for (const char* target : {"/console/settings", "/console/indexes/shared", "/console/violations/shared/ByA"}) {
+    const HttpResponse response = Answer("GET", target);
+    EXPECT_EQ(response.status, 400) << target;
+    EXPECT_THAT(response.body, HasSubstr("AccessDeniedException"));
+  }
+  Start(/*is_admin=*/true);
+  EXPECT_EQ(Answer("GET", "/console/settings").body, "settings");
+  EXPECT_EQ(Answer("GET", "/console/indexes/shared").body, "shared//");
+}
+
+TEST_F(ConsolePagesTest, QuestionsAreInThePath) {
+  Start(std::nullopt);
+  EXPECT_EQ(Answer("GET", "/console/violations/orders/ByA").body, "orders/ByA/");
+  EXPECT_EQ(Answer("GET", "/console/violations/orders/ByA/_-8").body, "orders/ByA/\xff\xef");
+  EXPECT_EQ(Answer("GET", "/console/violations/orders/ByA/!").status, 400);
+  EXPECT_EQ(ValueOf(Answer("GET", "/console/indexes/orders"), "Content-Type"), "application/json");
+  EXPECT_EQ(ValueOf(Answer("GET", "/console/indexes/orders"), "Cache-Control"), "no-store");
+  const HttpResponse missing = Answer("GET", "/console/indexes/none");
+  EXPECT_EQ(missing.status, 400);
+  EXPECT_THAT(missing.body, HasSubstr("ResourceNotFoundException"));
+  for (const char* target : {"/console/indexes", "/console/indexes/a/b", "/console/violations/a", "/console/metrics/x",
+                             "/console/rights/a/b", "/console/violations/a/b/c/d"}) {
+    EXPECT_EQ(Answer("GET", target).status, 404) << target;
+  }
+  EXPECT_EQ(Answer("POST", "/console/rights/orders").status, 405);
+}
+
+TEST_F(ConsolePagesTest, RightsAreThoseOfTheCaller) {
+  Start(/*is_admin=*/false);
+  EXPECT_EQ(Answer("GET", "/console/rights/shared").body, R"({"Operations":["GetItem"]})");
+  EXPECT_EQ(Answer("GET", "/console/rights/other").body, R"({"Operations":[]})");
+  EXPECT_EQ(Answer("GET", "/console/rights").body, R"({"Operations":[]})");
+  Start(/*is_admin=*/true);
+  const std::string all = Answer("GET", "/console/rights/").body;
+  for (const char* name : {"\"UpdateTable\"", "\"ExecuteStatement\"", "\"admin:GetMetrics\""}) {
+    EXPECT_THAT(all, HasSubstr(name));
+  }
+}
+
+TEST_F(ConsolePagesTest, AReadOnlyConsoleHasNoRightToChange) {
+  options_.is_read_only = true;
+  Start(std::nullopt);
+  const std::string rights = Answer("GET", "/console/rights/orders").body;
+  EXPECT_THAT(rights, AllOf(HasSubstr("\"Query\""), HasSubstr("\"ListBackups\""), HasSubstr("\"admin:GetMetrics\"")));
+  for (const char* name : {"UpdateTable", "CreateBackup", "TagResource", "ExecuteStatement", "PutItem"}) {
+    EXPECT_THAT(rights, Not(HasSubstr(name))) << name;
+  }
+}
+
+TEST_F(ConsolePagesTest, NothingIsAnsweredWithoutSources) {
+  for (const char* target :
+       {"/console/settings", "/console/rights/a", "/console/indexes/a", "/console/violations/a/b"}) {
+    EXPECT_EQ(Answer("GET", target).status, 503) << target;
+  }
+  Start(std::nullopt);
+  is_late_ = true;
+  for (const char* target :
+       {"/console/settings", "/console/rights/a", "/console/indexes/a", "/console/violations/a/b"}) {
+    EXPECT_EQ(Answer("GET", target).status, 503) << target;
+  }
 }
 
 }  // namespace
