@@ -1,5 +1,6 @@
 """Documents agree with the tree: READMEs name the modules of their folders, links and paths lead somewhere."""
 
+import functools
 import pathlib
 import re
 import unittest
@@ -175,6 +176,7 @@ def paths_in(text, folder):
             yield path
 
 
+@functools.lru_cache(maxsize=None)
 def anchors_of(text):
     """The names by which links lead to the headings of a document."""
     found = set()
