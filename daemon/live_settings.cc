@@ -40,6 +40,10 @@ void LiveSettings::Reread(const std::function<void(const Config& changed)>& appl
       continue;
     }
     if (const absl::Status set = SetFlag(row, after, &given); !set.ok()) return refuse(set);
+    // Where the value comes from, for those who look at the settings.
+    const auto source = read->command_line.given.find(row.name);
+    given.command_line.given.erase(std::string(row.name));
+    if (source != read->command_line.given.end()) given.command_line.given.insert(*source);
     changes.push_back(std::move(change));
   }
   const absl::StatusOr<Config> completed = MakeConfig(given);

@@ -121,6 +121,7 @@ std::string ServiceText(const std::string& host, const std::string& grpc, const 
 struct Server::Impl {
   TlsFiles tls_files;
   CertificateExpiry certificates;
+  PresentConfig settings;
   std::unique_ptr<RequestStats> requests;
   std::unique_ptr<ConnectionLedger> connections;  // of the gRPC and the HTTP front, like the next one
   std::unique_ptr<MemoryBudget> memory;
@@ -309,12 +310,13 @@ absl::Status Server::Impl::StartServing(const Config& config) {
 
 ConsoleSources Server::Impl::SourcesOfConsole(const Config& config) {
   const std::string service = ServiceText(config.advertised_host, address, http_address);
+  settings.Use(config);
   return {
       .metrics = [sources = SourcesOfMetrics(),
                   start = absl::Now()] { return MetricsText(sources, start, TableMetrics::kOfTrouble); },
       .history = [this] { return activity->Json(); },
       .requests = [this] { return RequestListsJson(*requests); },
-      .settings = [this, config, service] { return SettingsJson(config, *place, service); },
+      .settings = [this, service] { return SettingsJson(*settings.Get(), *place, service); },
       .policy = [this](std::string_view table) { return engine->FindResourcePolicy(table); },
       .indexes = [this](TableQuestion question,
                         JsonReply reply) { IndexStatusJson(engine.get(), question.table, std::move(reply)); },
@@ -534,6 +536,7 @@ void Server::Impl::EndEngine() {
 void Server::Reload() { impl_->Reload(); }
 
 void Server::ChangeSettings(const Config& config) {
+  impl_->settings.Use(config);
   ApplyLiveSettings(config, RaiseDescriptorLimit(),
                     {.requests = impl_->requests.get(),
                      .connections = impl_->connections.get(),

@@ -3,6 +3,7 @@
 
 import argparse
 import http.client
+import json
 import pathlib
 import re
 import signal
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
@@ -87,6 +89,19 @@ class Each(Settings):
         wait_for(lambda: "--log_level=info was=warning" in daemon.log(), "the usual level")
         self.assertEqual(daemon.log().count("got SIGHUP"), 2)
         self.assertEqual(daemon.stop(), 0)
+
+    def test_the_console_shows_the_present_values_and_where_they_come_from(self):
+        daemon = self.start(cache_mb=64)
+
+        def setting(name):
+            with urllib.request.urlopen(f"http://{daemon.http}/console/settings", timeout=WAIT_S) as answer:
+                return next(flag for flag in json.load(answer)["Flags"] if flag["Name"] == name)
+
+        self.change(cache_mb=32, watch_max=7)
+        self.assertEqual([setting("cache_mb")[key] for key in ("Value", "Source", "Line")], ["32", "file", 1])
+        self.assertEqual([setting("watch_max")[key] for key in ("Value", "Source", "Line")], ["7", "file", 2])
+        self.change(cache_mb=32)
+        self.assertEqual([setting("watch_max")[key] for key in ("Value", "Source")], ["1000", "default"])
 
     def test_fixed_ones_are_named_and_wait(self):
         daemon = self.start(cache_mb=64)
