@@ -273,6 +273,16 @@ class CopyTest(CliTest):
             self.assertIn("AccessDeniedException", self.copy(self.table, target=broken.address, exit_code=API_ERROR))
         self.assertEqual(self.state.stat().st_mode & 0o077, 0)
 
+    def test_a_state_is_continued_by_its_own_command_only(self):
+        self.make_table(10, StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"})
+        with ProtocolProxy(lambda operation, _: refusal("AccessDeniedException") if operation == "GetRecords"
+                           and self.saved().get("Phase") == "Follow" else None, self.daemon.http) as proxy:
+            self.copy(self.table, "--follow", source=proxy.address, exit_code=API_ERROR)
+            self.assertIn("began with --follow", self.copy(self.table, source=proxy.address, exit_code=INPUT_ERROR))
+            self.daemon.create_table("another")
+            self.assertIn(f"of a copy of {self.table}, too", self.copy("another", source=proxy.address, exit_code=INPUT_ERROR))
+        self.assertEqual(self.saved()["Phase"], "Follow")
+
     def test_a_throttled_target_and_half_of_each_batch(self):
         self.make_table(500)
         rolls = random.Random(3)

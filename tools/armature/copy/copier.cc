@@ -86,6 +86,11 @@ absl::Status Copier::Prepare(const TablePair& names) {
                             " began without --follow: its changes since then are not known. "
                             "Remove the state file to begin anew"));
     }
+    if (!settings_.follow && known->stream.has_value()) {
+      return InputError(Cat("the copy of ", names.source,
+                            " began with --follow, and without it would end before the "
+                            "cut-over"));
+    }
     ARM_ASSIGN_OR_RETURN(const std::optional<TableInfo> target, ReadTable(&sides_.target, names.target));
     // Killed after the state was written, and before the table was made.
     must_create = !target.has_value();

@@ -177,6 +177,13 @@ absl::Status CopyTables(const copy::CopySides& sides, const CopyOptions& options
                        copy::StateKeeper::Open(options.state_path, std::move(begin)));
   if (state->is_resumed())
     sides.session.progress() << "continues the copy of " << options.state_path << "\n" << std::flush;
+  for (const std::string& source : state->Sources()) {
+    const bool is_named =
+        std::any_of(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.source == source; });
+    if (is_named) continue;
+    return InputError(Cat(options.state_path, " is the state of a copy of ", source,
+                          ", too: repeat that command, or name another file by --state"));
+  }
   // An unwritable state file is an error before anything is copied.
   ARM_RETURN_IF_ERROR(state->Save());
   const absl::Time start = absl::Now();

@@ -143,6 +143,13 @@ TableState& StateKeeper::Find(const std::string& source) {
                        [&source](const TableState& table) { return table.source == source; });
 }
 
+std::vector<std::string> StateKeeper::Sources() const {
+  const absl::MutexLock lock(&mutex_);
+  std::vector<std::string> sources;
+  for (const TableState& table : state_.tables) sources.push_back(table.source);
+  return sources;
+}
+
 std::optional<TableState> StateKeeper::Table(const std::string& source) const {
   const absl::MutexLock lock(&mutex_);
   for (const TableState& table : state_.tables) {

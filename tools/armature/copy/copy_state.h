@@ -73,6 +73,8 @@ class StateKeeper {
   // True if the file was there.
   bool is_resumed() const { return is_resumed_; }
 
+  // All tables, by their names at the source.
+  std::vector<std::string> Sources() const;
   // The state of the table; nullopt before Add.
   std::optional<TableState> Table(const std::string& source) const;
   void Add(TableState table);

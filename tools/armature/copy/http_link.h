@@ -15,7 +15,7 @@
 namespace armature::cli::copy {
 
 // Bound of an answer, compressed or not. An answer of the protocol has at most 16 MB of items, whose JSON is longer.
-inline constexpr size_t kAnswerBytesMax = 64 << 20;
+inline constexpr size_t kAnswerBytesMax = 32 << 20;
 
 struct LinkOptions {
   std::string url;            // scheme, host and port
