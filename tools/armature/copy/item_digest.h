@@ -3,8 +3,10 @@
 
 // Keys and canonical forms of items, which two servers may write differently.
 
+#include <compare>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
