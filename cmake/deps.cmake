@@ -36,6 +36,7 @@ if(ARMATURE_BUILD_DAEMON)
   pkg_check_modules(LIBEDIT REQUIRED IMPORTED_TARGET ${scope} libedit)  # line editing of armature sql
   pkg_check_modules(TOML REQUIRED IMPORTED_TARGET ${scope} tomlplusplus>=3.3)  # profiles of armature
   pkg_check_modules(YAML REQUIRED IMPORTED_TARGET ${scope} yaml-0.1>=0.2.5)  # armature schema
+  pkg_check_modules(CURL REQUIRED IMPORTED_TARGET ${scope} libcurl>=7.88)  # armature copy
   pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ${scope} ncursesw>=6.4)  # armature top
   find_program(ARMATURE_GRPC_CPP_PLUGIN grpc_cpp_plugin REQUIRED)
 endif()

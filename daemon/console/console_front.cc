@@ -88,7 +88,9 @@ bool IsVisit(const HttpRequest& request) {
 }
 
 bool ChangesNothing(const engine::Operation& operation) {
-  return operation.answer == engine::kFacts || operation.answer == engine::kItem || operation.answer == engine::kItems;
+  using engine::AnswerKind;
+  return operation.answer == AnswerKind::kFacts || operation.answer == AnswerKind::kItem ||
+         operation.answer == AnswerKind::kItems;
 }
 
 // {"Operations": [names]} of the operations that the caller may do from a page. `access`: null without authentication.

@@ -13,6 +13,7 @@
 #include "tools/armature/archive_commands.h"
 #include "tools/armature/command.h"
 #include "tools/armature/complete_words.h"
+#include "tools/armature/copy/copy_command.h"
 #include "tools/armature/data_place.h"
 #include "tools/armature/display.h"
 #include "tools/armature/doctor/doctor_command.h"
@@ -121,12 +122,12 @@ bool HasTerminal(const std::ostream& out, const std::ostream& err) {
 // The commands, in the order of the help.
 void AddCommands(CLI::App& app, Action* action) {
   for (const auto add :
-       {AddTableCommands,       AddItemCommands,   AddGroupCommands,      AddSqlCommand,     AddStreamCommands,
-        AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand,     AddIndexCommands,  AddStatusCommands,
-        AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,    AddOverviewCommand,
-        AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands, AddInspectCommands,
-        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,    AddTopCommand,
-        AddRequestCommands,     AddDoctorCommand,  AddSchemaCommands,     AddArchiveCommands}) {
+       {AddTableCommands,       AddItemCommands,   AddGroupCommands,      AddSqlCommand,      AddStreamCommands,
+        AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand,     AddIndexCommands,   AddStatusCommands,
+        AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,      AddLoadCommand,     AddOverviewCommand,
+        AddManualCommands,      AddExportCommand,  AddImportCommand,      AddBackupCommands,  AddInspectCommands,
+        AddRecoverCommand,      AddStoreCommands,  AddShortTableCommands, AddDemoCommand,     AddTopCommand,
+        AddRequestCommands,     AddDoctorCommand,  AddSchemaCommands,     AddArchiveCommands, AddCopyCommand}) {
     add(app, action);
   }
   for (CLI::App* group : app.get_subcommands({})) {

@@ -63,9 +63,10 @@ CreateTableRequest Normal(CreateTableRequest table) {
   return table;
 }
 
-std::string Difference(const std::string& path, const Json* wanted, const Json* present) {
+std::string Difference(const std::string& path, const Json* wanted, const Json* present,
+                       const DefinitionPlaces& places) {
   const auto show = [](const Json* json) { return json == nullptr ? std::string("absent") : CompactJson(*json); };
-  return Cat(path, " is ", show(wanted), " in the schema and ", show(present), " in the table");
+  return Cat(path, " is ", show(wanted), " in ", places.wanted, " and ", show(present), " in ", places.present);
 }
 
 // The member of an object; null for an absent one.
@@ -74,23 +75,28 @@ const Json* Find(const Json& object, const std::string& name) {
   return found == object.end() ? nullptr : &*found;
 }
 
-std::string FirstDifference(const std::string& path, const Json& wanted, const Json& present);
+std::string FirstDifference(const std::string& path, const Json& wanted, const Json& present,
+                            const DefinitionPlaces& places);
 
-std::string ListDifference(const std::string& path, const Json& wanted, const Json& present) {
+std::string ListDifference(const std::string& path, const Json& wanted, const Json& present,
+                           const DefinitionPlaces& places) {
   for (size_t i = 0; i < std::max(wanted.size(), present.size()); ++i) {
     const Json* const one = i < wanted.size() ? &wanted[i] : nullptr;
     const Json* const other = i < present.size() ? &present[i] : nullptr;
     const std::string here = Cat(path, "[", i, "]");
-    if (one == nullptr || other == nullptr) return Difference(here, one, other);
-    if (std::string found = FirstDifference(here, *one, *other); !found.empty()) return found;
+    if (one == nullptr || other == nullptr) return Difference(here, one, other, places);
+    if (std::string found = FirstDifference(here, *one, *other, places); !found.empty()) return found;
   }
   return "";
 }
 
 // Recursion: as deep as a request, which has four levels.
-std::string FirstDifference(const std::string& path, const Json& wanted, const Json& present) {
-  if (wanted.is_array() && present.is_array()) return ListDifference(path, wanted, present);
-  if (!wanted.is_object() || !present.is_object()) return wanted == present ? "" : Difference(path, &wanted, &present);
+std::string FirstDifference(const std::string& path, const Json& wanted, const Json& present,
+                            const DefinitionPlaces& places) {
+  if (wanted.is_array() && present.is_array()) return ListDifference(path, wanted, present, places);
+  if (!wanted.is_object() || !present.is_object()) {
+    return wanted == present ? "" : Difference(path, &wanted, &present, places);
+  }
   std::vector<std::string> names;
   for (const Json* const json : {&wanted, &present}) {
     for (const auto& [name, value] : json->items()) names.push_back(name);
@@ -99,13 +105,31 @@ std::string FirstDifference(const std::string& path, const Json& wanted, const J
     const Json* const one = Find(wanted, name);
     const Json* const other = Find(present, name);
     const std::string here = path.empty() ? name : Cat(path, ".", name);
-    if (one == nullptr || other == nullptr) return Difference(here, one, other);
-    if (std::string found = FirstDifference(here, *one, *other); !found.empty()) return found;
+    if (one == nullptr || other == nullptr) return Difference(here, one, other, places);
+    if (std::string found = FirstDifference(here, *one, *other, places); !found.empty()) return found;
   }
   return "";
 }
 
 }  // namespace
+
+std::vector<std::string> DefinitionDifferences(CreateTableRequest wanted, CreateTableRequest present,
+                                               const DefinitionPlaces& places) {
+  present.set_table_name(wanted.table_name());
+  const Json one = MessageToJson(Normal(std::move(wanted)));
+  const Json other = MessageToJson(Normal(std::move(present)));
+  Json members = one;
+  members.update(other);
+  std::vector<std::string> differences;
+  for (const auto& [name, value] : members.items()) {
+    const Json* const in_one = Find(one, name);
+    const Json* const in_other = Find(other, name);
+    std::string found = in_one == nullptr || in_other == nullptr ? Difference(name, in_one, in_other, places)
+                                                                 : FirstDifference(name, *in_one, *in_other, places);
+    if (!found.empty()) differences.push_back(std::move(found));
+  }
+  return differences;
+}
 
 std::string DifferenceOf(const CreateTableRequest& wanted, const api::v1::TableDescription& present) {
   CreateTableRequest made = DefinitionOf(present);
@@ -113,7 +137,7 @@ std::string DifferenceOf(const CreateTableRequest& wanted, const api::v1::TableD
   if (!wanted.stream_specification().has_shard_count()) made.mutable_stream_specification()->clear_shard_count();
   // A table may be named by its ARN.
   made.set_table_name(wanted.table_name());
-  return FirstDifference("", MessageToJson(Normal(wanted)), MessageToJson(Normal(std::move(made))));
+  return FirstDifference("", MessageToJson(Normal(wanted)), MessageToJson(Normal(std::move(made))), {});
 }
 
 }  // namespace armature::cli
