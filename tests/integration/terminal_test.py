@@ -178,6 +178,15 @@ class OutputTest(TerminalTest):
             self.assertEqual(code, 0, seen)
             self.assertRegex(seen, r"orders[^\n]*\[#+\]  100 %  200 of 200")
 
+    def test_progress_lines_fit_the_terminal(self):
+        """A line that wraps would be left on the screen by the next one."""
+        line = f"{' '.join(self.command())} scan orders >{self.directory}/out"
+        seen, code = on_terminal(["bash", "-c", line], columns=40, env=self.environment)
+        lines = seen.replace("\r", "\n").split("\n")
+        self.assertEqual(code, 0, seen)
+        self.assertEqual(max(map(len, lines)), 39, lines)
+        self.assertIn("reading orders  [####################]", seen)
+
 
 if __name__ == "__main__":
     run_tests()
