@@ -96,6 +96,92 @@ class ExportTest(CliTest):
     def exported(self):
         return [json.loads(line)["Item"] for line in self.lines()]
 
+    def printed(self, *options, name=None):
+        done = self.run_cli("export", name or self.table, "--to", "-", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, b"")
+        return done.stdout
+
+    def load_copy(self, data, *options):
+        """The items of a new table that the data was loaded into."""
+        self.cli("drop", f"{self.table}-copy", "--yes") if f"{self.table}-copy" in self.cli("table", "list")["TableNames"] else None
+        self.create_table(f"{self.table}-copy")
+        self.cli("load", f"{self.table}-copy", *options, "-", input=data)
+        return self.scan(f"{self.table}-copy")
+
+    def test_printed_lines_of_all_types_come_back(self):
+        self.create_table(self.table)
+        self.fill(ALL_TYPES)
+        expected = normal(self.scan(self.table))
+        for options in ((), ("--format", "jsonl"), ("--format", "typed")):
+            with self.subTest(options):
+                self.assertEqual(normal(self.load_copy(self.printed(*options))), expected)
+        typed = [json.loads(line)["Item"] for line in self.printed("--format", "typed").decode().split("\n")[:-1]]
+        self.assertEqual(normal(typed), expected)
+        plain = self.printed().decode().split("\n")[:-1]
+        self.assertEqual(len(plain), len(ALL_TYPES))
+        self.assertIn('{"id": "numbers", "n": 99999999999999999999999999999999999999, "ns": {"NS": [', "\n".join(plain))
+
+    def test_printed_lines_of_an_attribute_item(self):
+        """A line {"Item": ...} means an item in other files."""
+        self.create(table(self.table, AttributeDefinitions=[{"AttributeName": "Item", "AttributeType": "B"}],
+                          KeySchema=[{"AttributeName": "Item", "KeyType": "HASH"}]))
+        self.fill([{"Item": {"B": "AP8="}}, {"Item": {"B": "Uw=="}, "S": {"S": "x"}}])
+        for options in ((), ("--format", "typed"), ("--format", "csv")):
+            done = self.printed(*options)
+            self.cli("truncate", self.table, "--yes")
+            self.cli("load", self.table, "--format", "csv" if "csv" in options else "jsonl", "-", input=done)
+            self.assertEqual(sorted(one["Item"]["B"] for one in self.scan(self.table)), ["AP8=", "Uw=="], options)
+
+    def test_printed_csv_of_all_types_comes_back(self):
+        items = [{"id": {"S": f"{n}, \"x\"\r\ny"}, "n": {"N": "-0.00012345678901234567890123456789012345678"}, "b": {"B": EVERY_BYTE},
+                  "yes": {"BOOL": True}, "a \"b\", c\nd": {"S": " blank"}, "ss": {"SS": ["a", "b, \"c\""]},
+                  "ns": {"NS": ["-1E-130", "9.9999999999999999999999999999999999999E+125"]}, "bs": {"BS": ["AA==", "AAA="]},
+                  "l": {"L": [{"S": ""}, {"NULL": True}]}, "m": {"M": {"S": {"S": "x"}}}} for n in range(3)]
+        items[1]["nil"] = {"NULL": True}  # absent in the others
+        del items[2]["yes"]
+        self.create_table(self.table)
+        self.fill(items)
+        data = self.printed("--format", "csv")
+        self.assertTrue(data.startswith(b'id,"a ""b"", c\nd",b,'), data[:40])
+        types = "n=N,b=B,yes=BOOL,ss=SS,ns=NS,bs=BS,l=L,m=M,nil=NULL"
+        copy = self.load_copy(data, "--format", "csv", "--types", types)
+        self.assertEqual(normal(copy), normal(self.scan(self.table)))
+        self.assertEqual([one.get("nil") for one in sorted(copy, key=lambda one: one["id"]["S"])], [None, {"NULL": True}, None])
+
+    def test_a_selection_is_printed(self):
+        self.create_table(self.table)
+        self.fill([{**item(n), "a,\"b\"\n": {"S": "1"}} for n in range(50)])
+        lines = self.printed("--where", "n >= 48").decode().splitlines()
+        self.assertEqual(sorted(json.loads(line)["n"] for line in lines), [48, 49])
+        self.assertEqual(self.printed("--where", "n = 7", "--select", "n,id").decode(), '{"n": 7, "id": "item-000007"}\n')
+        self.assertEqual(self.printed("--where", "n = 7", "--select", "n, `a,\"b\"\n`", "--format", "csv").decode(),
+                         'n,"a,""b""\n"\n7,1\n')
+        self.assertEqual(self.printed("--where", "n = 99"), b"")
+        self.assertEqual(self.printed("--where", "n = 99", "--format", "csv"), b"")
+        self.failing(USAGE_ERROR, "export", self.table, "--to", "-", "--where", "n =")
+
+    def test_mistakes_in_printed_exports(self):
+        self.create_table(self.table)
+        for options, words in ((("--gzip",), "one stream"), (("--file-mb", "1"), "one stream"),
+                               (("--columns", "n"), "belongs to --format csv"),
+                               (("--format", "csv", "--columns", "n", "--select", "id"), "one of them")):
+            self.assertIn(words, self.failing(USAGE_ERROR, "export", self.table, "--to", "-", *options))
+        for options in (("--where", "n = 1"), ("--select", "n")):
+            self.assertIn("belong to --to -", self.failing(USAGE_ERROR, "export", self.table, "--to", self.to, *options))
+        self.assertFalse(self.to.exists())
+        self.failing(API_ERROR, "export", "nowhere", "--to", "-")
+        self.failing(API_ERROR, "export", "nowhere", "--to", "-", "--where", "n = 1")
+        self.failing(USAGE_ERROR, "export", f"{self.table}/index", "--to", "-", "--where", "n = 1")
+
+    def test_a_directory_in_plain_json(self):
+        self.create_table(self.table)
+        self.fill(ALL_TYPES)
+        self.export("--format", "jsonl")
+        self.assertTrue(all(not line.startswith('{"Item"') for line in self.lines()))
+        self.cli("import", self.to, "--table-name", f"{self.table}-copy")
+        self.assertEqual(normal(self.scan(f"{self.table}-copy")), normal(self.scan(self.table)))
+
     def test_all_types_come_back(self):
         index = {
             "IndexName": "by_n",

@@ -207,6 +207,42 @@ class PlacesOfTablesTest(ShortTest):
         self.cli("use", arn)
         self.assertIn(self.cli("count", "./ByCustomer", "c", "s"), (0, 1))
 
+    def test_files_to_load_are_no_tables(self):
+        self.create_orders()
+        self.cli("create", "others", "--key", "order_id")
+        for i, name in enumerate(("a", "b.jsonl", "others", "my file")):
+            (self.directory / name).write_text(f'{{"order_id": "{i}"}}\n')
+        options = {"cwd": self.directory}
+        self.assertIn("--table-name is required", self.run_cli("load", "./a", "./b.jsonl", **options).stderr.decode())
+        self.cli("use", "orders")
+        for files in (("./a", "./b.jsonl"), ("a", "b.jsonl"), ("b.jsonl", "a"), (".", "a", "b.jsonl"), ("my file", "a", "b.jsonl"),
+                      ("orders", "a", "b.jsonl"), (self.directory / "a", "b.jsonl"), ("-", "b.jsonl", "a")):
+            self.cli("load", *files, **options, input=b"")
+            self.assertEqual(self.cli("count", "orders"), 3 if "my file" in files else 2, files)
+            self.assertEqual(self.cli("count", "others"), 0)
+            self.cli("truncate", "orders", "--yes")
+        done = self.run_cli("load", "others", "a", **options)
+        self.assertEqual((done.returncode, done.stderr.decode()), (USAGE_ERROR, "armature: 'others' is a table and a file: write "
+                         "./others for the file of the table in use, or --table-name others\n"))
+        self.cli("load", "./others", "a", **options)
+        self.assertEqual((self.cli("count", "orders"), self.cli("count", "others")), (2, 0))
+        self.cli("load", "--table-name", "others", "a", **options)
+        self.assertEqual(self.cli("count", "others"), 1)
+
+    def test_frequent_commands_have_one_letter(self):
+        self.create_orders()
+        self.cli("use", "orders")
+        self.cli("p", '{"order_id": "K9", "customer_id": "c1", "status": "s", "order_date": "d", "amount": 1}')
+        self.assertEqual(self.cli("g", "K9")["amount"], 1)
+        self.cli("u", "K9", "--set", "amount += 5")
+        self.assertEqual(self.cli("s", "--where", "amount > 5")["amount"], 6)
+        self.assertEqual(self.cli("q", "order_id=K9")["amount"], 6)
+        self.assertEqual(self.cli("c"), 1)
+        self.assertIn("a value in brackets", self.failing(USAGE_ERROR, "g", "[K9]"))
+        self.assertIn("unknown option '--sett'", self.failing(USAGE_ERROR, "u", "K9", "--sett", "x"))
+        self.assertEqual(self.run_cli("s", "--output", "csv").stdout.decode().splitlines()[0],
+                         "order_id,amount,customer_id,order_date,status")
+
     def test_a_surplus_word_is_a_wrong_use(self):
         self.create_orders()
         self.cli("use", "orders")
@@ -342,17 +378,6 @@ class CompletionTest(ShortTest):
                          ["amount", "customer_id", "note", "order_date", "order_id", "status"])
         self.cli("use", "orders")
         self.assertEqual(self.complete("query", "--index-name", ""), ["ByCustomer"])
-
-    def test_names_that_mean_something_to_a_shell_are_left_out(self):
-        self.create_orders()
-        trap = self.directory / "trap"
-        names = (f"no$(touch {trap})te", "no`id`", "no te", "no'te", "no*", "no\x1bte", "n\u00f6te-1.a")
-        item = {"order_id": {"S": "1"}, **{name: {"S": "x"} for name in names}}
-        self.cli("item", "put", "orders", "--item", json.dumps(item))
-        self.assertEqual(self.complete("query", "orders", "--projection-expression", "n"), ["n\u00f6te-1.a"])
-        words = self.run_cli("complete-words", "--", "query", "orders", "--projection-expression", "n")
-        self.assertEqual(words.stdout.decode(), "n\u00f6te-1.a\n", words.stderr)
-        self.assertFalse(trap.exists())
 
     def test_without_a_daemon_there_are_no_names_and_no_files(self):
         (self.directory / "orchard.jsonl").write_text("")

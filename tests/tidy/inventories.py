@@ -151,10 +151,16 @@ class InventoriesTest(unittest.TestCase):
 class KeystrokesTest(unittest.TestCase):
     def test_the_keystrokes_of_the_manual_are_counted(self):
         text = (ROOT / "docs/reference/cli.md").read_text().split("## Keystrokes")[1].split("\n## ")[0]
-        rows = re.findall(r"^\| [^|]+ \| `(.+?)` \| (\d+) \|", text, re.M)
+        rows = [row for row in text.splitlines() if "`armature" in row and row.startswith("| ")]
         self.assertGreaterEqual(len(rows), 10)
-        for command, keys in rows:
-            self.assertEqual(len(command.replace("\\|", "|")), int(keys), command)
+        longer = []
+        for row in rows:
+            counts = re.findall(r"`([^`]+)` \| (\d+) \|", row)
+            for command, keys in counts:
+                self.assertEqual(len(command.replace("\\|", "|")), int(keys), command)
+            if len(counts) == 3 and int(counts[1][1]) > int(counts[2][1]):
+                longer.append(row.split(" |")[0])
+        self.assertEqual(longer, ["| put an item"], "the page says why")
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ std::string BackupsTable(const std::vector<admin::v1::Backup>& backups) {
 void PrintBackups(const Session& session, const std::vector<admin::v1::Backup>& backups) {
   Json list = Json::array();
   for (const admin::v1::Backup& backup : backups) list.push_back(MessageToJson(backup));
-  session.Print({{"Backups", list}}, [&backups] { return BackupsTable(backups); });
+  session.PrintAsTable({{"Backups", list}}, [&backups] { return BackupsTable(backups); });
 }
 
 bool HasEnded(const admin::v1::BackupJob& job) {

@@ -113,7 +113,7 @@ class Completer {
 
   void ReadWord(const std::string& word) {
     for (const CLI::App* command : CommandsIn(*command_)) {
-      if (command->get_name() != word) continue;
+      if (!command->check_name(word)) continue;
       command_ = command;
       return;
     }

@@ -1,5 +1,8 @@
 #include "tools/armature/display.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -204,6 +207,20 @@ std::string ProgressLine(const Progress& progress) {
   return line;
 }
 
+namespace {
+
+// Cuts a line so that it stays one on the terminal of the standard error: the next one could not be drawn over several.
+void CutToTerminal(std::string* line) {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || line->size() < size.ws_col) return;
+  size_t end = size.ws_col - size_t{1};
+  // The bytes of a character stay together.
+  while (end > 0 && (static_cast<unsigned char>((*line)[end]) & 0xc0) == 0x80) --end;
+  line->resize(end);
+}
+
+}  // namespace
+
 ProgressBar::~ProgressBar() {
   if (width_ > 0) *out_ << "\r" << std::string(width_, ' ') << "\r" << std::flush;
 }
@@ -218,7 +235,8 @@ void ProgressBar::Show(Progress progress) {
     progress.per_second = static_cast<int64_t>(rate);
     progress.seconds_left = static_cast<int64_t>(static_cast<double>(progress.total - progress.done) / rate);
   }
-  const std::string line = ProgressLine(progress);
+  std::string line = ProgressLine(progress);
+  CutToTerminal(&line);
   *out_ << "\r" << line;
   if (line.size() < width_) *out_ << std::string(width_ - line.size(), ' ');
   *out_ << std::flush;

@@ -74,15 +74,23 @@ absl::Status IndexStatus(const Session& session, const client::Client& client,
 // Prints the violations of all pages.
 absl::Status IndexViolations(const Session& session, const client::Client& client,
                              admin::v1::ListIndexViolationsRequest request) {
+  // Only for the bar: the errors are those of the call.
+  const absl::StatusOr<api::v1::TableDescription> table = DescribeTable(client, request.table_name());
+  const int64_t expected = table.ok() ? table->item_count() : 0;
   Json violations = Json::array();
   int64_t items_read = 0;
-  do {
-    ARM_ASSIGN_OR_RETURN(const auto page, client.ListIndexViolations(request));
-    for (const admin::v1::IndexViolation& violation : page.violations()) violations.push_back(MessageToJson(violation));
-    items_read += page.items_read();
-    request.set_start_position(page.next_position());
-  } while (!request.start_position().empty());
-  session.Print({{"Violations", violations}, {"ItemsRead", items_read}}, [&violations] {
+  {
+    ProgressBar bar(&session.progress(), session.is_progress_live());
+    do {
+      ARM_ASSIGN_OR_RETURN(const auto page, client.ListIndexViolations(request));
+      for (const admin::v1::IndexViolation& each : page.violations()) violations.push_back(MessageToJson(each));
+      items_read += page.items_read();
+      request.set_start_position(page.next_position());
+      bar.Show(
+          {.what = Cat(request.table_name(), " items"), .done = items_read, .total = std::max(expected, items_read)});
+    } while (!request.start_position().empty());
+  }
+  session.PrintAsTable({{"Violations", violations}, {"ItemsRead", items_read}}, [&violations] {
     return RecordsTable(violations, {"Key", "AttributeName", "Reason"});
   });
   return absl::OkStatus();

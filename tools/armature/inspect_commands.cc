@@ -436,7 +436,7 @@ void AddInspectCommands(CLI::App& app, Action* action) {
   AddCommand(group, "catalog", "Tables and indexes with all that is stored of them", ShowCatalog, options, action);
   AddRowsCommand(group, options, action);
   CLI::App& log = AddCommand(group, "log", "Records of the change log behind global indexes", Log, options, action);
-  log.add_option("--table-name", options->table_name, "Of this table; else of all")->type_name("NAME");
+  log.add_option("--table-name", options->table_name, "This table; else all tables")->type_name("NAME");
   log.add_option("--from", options->from, "From this change sequence on")->type_name("SEQ");
   AddLimit(log, options);
   CLI::App& stream = AddCommand(group, "stream", "Records of the streams of tables", StreamRecords, options, action);

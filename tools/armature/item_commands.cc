@@ -212,6 +212,7 @@ template <class Request, class Pages>
 void AddRead(CLI::App& app, Action* action, ReadKind kind, const RequestCommand& command,
              Pages (client::Client::*pages)(Request, client::CallOptions) const) {
   CLI::App& read = *app.add_subcommand(command.name, command.description);
+  read.alias(std::string(1, *command.name));
   const auto short_form = std::make_shared<ShortRead>();
   AddShortRead(read, kind, short_form.get());
   const auto long_form = std::make_shared<RequestOptions>(read, *Request::descriptor(), command.options);

@@ -17,7 +17,10 @@
 #include "tools/armature/command.h"
 #include "tools/armature/complete_words.h"
 #include "tools/armature/display.h"
+#include "tools/armature/manual/command_tree.h"
+#include "tools/armature/manual/reference_page.h"
 #include "tools/armature/profile.h"
+#include "tools/armature/shell_words.h"
 #include "tools/armature/sql/database_names.h"
 #include "tools/armature/tables/table_arguments.h"
 #include "tools/armature/tables/used_table.h"
@@ -25,67 +28,18 @@
 namespace armature::cli {
 namespace {
 
-// A command of the parser.
-struct Command {
-  std::string path;  // "table create"; empty for the program itself
-  const CLI::App* app;
-};
-
-// A hidden command is for programs.
-bool IsHidden(const CLI::App& command) { return command.get_group().empty(); }
-
-std::vector<const CLI::App*> SubcommandsOf(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
-// Appends `app`, then all its commands, each before its subcommands.
-void AppendTree(const CLI::App& app, const std::string& path, std::vector<Command>* commands) {
-  commands->push_back({path, &app});
-  for (const CLI::App* child : SubcommandsOf(app)) {
-    if (IsHidden(*child)) continue;
-    AppendTree(*child, path.empty() ? child->get_name() : Cat(path, " ", child->get_name()), commands);
-  }
-}
-
-std::vector<Command> CommandsOf(const CLI::App& app) {
-  std::vector<Command> commands;
-  AppendTree(app, "", &commands);
-  return commands;
-}
-
-// "--limit", "-h"; none for an argument without a name.
-std::vector<std::string> NamesOf(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_lnames()) names.push_back(Cat("--", name));
-  for (const std::string& name : option.get_snames()) names.push_back(Cat("-", name));
-  return names;
-}
-
-bool IsFlag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
-
-// The allowed values; none if any value is allowed. CLI11 keeps the values of IsMember in the name of the type:
-// "TEXT:{json,table}".
-std::vector<std::string> ValuesOf(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const size_t open = type.find('{');
-  const size_t close = type.rfind('}');
-  if (IsFlag(option) || open == std::string::npos || close == std::string::npos || close < open) return {};
-  return absl::StrSplit(type.substr(open + 1, close - open - 1), ',');
-}
-
 // ---- Completion: scripts that ask the program for words ----
 
-// For bash, and for zsh through its emulation. compgen quotes nothing and splits nothing: words are lines.
+// compgen quotes nothing and splits nothing: words are lines. complete-words has quoted them as bash needs it.
 constexpr char kBashCompletion[] =
     R"(# Completion of armature for bash. Load it with: source <(armature completion bash)
 _armature() {
-  local word=${COMP_WORDS[COMP_CWORD]} line files= IFS=$'\n'
-  local typed=("${COMP_WORDS[@]:1:$COMP_CWORD}")
-  [[ ${#typed[@]} -ge $COMP_CWORD ]] || typed+=("")  # zsh leaves out an empty word
+  local word=${COMP_WORDS[COMP_CWORD]} program=${COMP_WORDS[0]} line files= IFS=$'\n'
+  type -P -- "$program" >/dev/null || program=armature  # an alias
   COMPREPLY=()
   while IFS= read -r line; do
     if [[ $line == $'\t'files ]]; then files=yes; else COMPREPLY+=("$line"); fi
-  done < <("${COMP_WORDS[0]}" complete-words --bash -- "${typed[@]}" 2>/dev/null)
+  done < <("$program" complete-words --bash -- "${COMP_WORDS[@]:1:$COMP_CWORD}" 2>/dev/null)
   [[ -n $files ]] || return 0
   compopt -o filenames 2>/dev/null
   if [[ $word == @* ]]; then
@@ -98,23 +52,36 @@ _armature() {
 complete -F _armature armature
 )";
 
-constexpr char kZshHead[] = R"(#compdef armature
-# Load it with: source <(armature completion zsh)
-autoload -U +X bashcompinit && bashcompinit
-)";
-constexpr char kZshTail[] =
-    R"(# As a file in fpath this is the body of the function itself, called for the first completion.
-if [[ ${funcstack[1]} == _armature ]]; then _bash_complete -F _armature; fi
+// compadd quotes words itself, as the quotes around the word demand.
+constexpr char kZshCompletion[] = R"(#compdef armature
+# Completion of armature for zsh. Load it with: source <(armature completion zsh)
+_armature() {
+  local line files=
+  local -a typed=("${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}") found=()
+  while IFS= read -r line; do
+    if [[ $line == $'\t'files ]]; then files=yes; else found+=("$line"); fi
+  done < <("${words[1]}" complete-words -- "${typed[@]}" 2>/dev/null)
+  local SUFFIX=
+  (( $#found )) && compadd -a found
+  [[ -n $files ]] || return 0
+  [[ $PREFIX == @* ]] && compset -P @
+  _files
+}
+# As a file in fpath this is the body of the function itself, called for the first completion.
+if [[ ${funcstack[1]} == _armature ]]; then _armature; else compdef _armature armature; fi
 )";
 
+// fish quotes words itself. The word that is being typed has its quotes, of which the last one may be missing.
 constexpr char kFishCompletion[] = R"(# Completion of armature for fish. Load it with: armature completion fish | source
 function __armature_complete
-  set -l words (commandline -opc) (commandline -ct)
-  for line in ($words[1] complete-words -- $words[2..-1] 2>/dev/null)
+  set -l words (commandline -opc)
+  set -l typed (commandline -ct)
+  set -l last (string unescape -- "$typed"; or string unescape -- "$typed'"; or string unescape -- "$typed\"")
+  for line in ($words[1] complete-words -- $words[2..-1] "$last" 2>/dev/null)
     if test "$line" = \tfiles
-      __fish_complete_path (commandline -ct)
+      __fish_complete_path "$last"
     else
-      echo $line
+      printf '%s\n' "$line"
     end
   end
 end
@@ -140,20 +107,15 @@ std::string Verbatim(std::string_view text) {
 }
 
 std::string OptionEntry(const CLI::Option& option) {
-  std::string head = absl::StrJoin(NamesOf(option), ", ", [](std::string* out, const std::string& name) {
+  std::string head = absl::StrJoin(OptionNamesOf(option), ", ", [](std::string* out, const std::string& name) {
     *out += Cat("\\fB", Plain(name), "\\fR");
   });
-  if (!IsFlag(option)) {
-    const std::string type = option.get_type_name();
-    std::string value = absl::StrJoin(ValuesOf(option), "|");
-    if (value.empty()) value = type.substr(0, type.find(':'));
-    if (value.empty()) value = "VALUE";
-    head += Cat(head.empty() ? "" : " ", "\\fI", Plain(value), "\\fR");
-  }
+  const std::string value = ValueNameOf(option);
+  if (!value.empty()) head += Cat(head.empty() ? "" : " ", "\\fI", Plain(value), "\\fR");
   return Cat(".TP\n", head, option.get_required() ? " (required)" : "", "\n", Plain(option.get_description()), "\n");
 }
 
-std::string ManPage(const std::vector<Command>& commands) {
+std::string ManPage(const std::vector<KnownCommand>& commands) {
   const CLI::App& program = *commands.front().app;
   std::string page = ".\\\" Made by 'armature man'.\n.TH ARMATURE 1 \"\" \"Armature ";
   page += Cat(kVersion, "\" \"User Commands\"\n");
@@ -164,7 +126,7 @@ std::string ManPage(const std::vector<Command>& commands) {
   for (const CLI::Option* option : program.get_options()) page += OptionEntry(*option);
   page += ".SH COMMANDS\n";
   for (const auto& [path, app] : commands) {
-    if (path.empty() || !SubcommandsOf(*app).empty()) continue;
+    if (path.empty() || IsGroup(*app)) continue;
     page += Cat(".SS armature ", Plain(path), "\n", Plain(app->get_description()), "\n");
     for (const CLI::Option* option : app->get_options()) {
       if (!option->check_sname("h")) page += OptionEntry(*option);
@@ -199,19 +161,30 @@ class NoNames final : public SqlNames {
   std::vector<std::string> Attributes(const std::string& /*table*/) override { return {}; }
 };
 
-// True for a word that a shell takes as it is. Names in the database may be anything, also commands of a shell.
-bool IsPlainWord(std::string_view word) {
-  constexpr std::string_view kMarks = "_-.:/=@%+,";
-  const bool has_plain_bytes = std::all_of(word.begin(), word.end(), [kMarks](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return absl::ascii_isalnum(byte) || byte >= 0x80 || kMarks.find(c) != kMarks.npos;
-  });
-  return has_plain_bytes && OneLine(word) == word;
+// The words that bash has split at ':' and '=', and which have the quotes that were typed.
+struct TypedWords {
+  std::vector<std::string> words;  // whole and without quotes
+  std::string kept;                // beginning of the last word that the shell does not replace
+  char open_quote = 0;             // of the last word
+  bool can_end = true;             // false: the shell would replace a part of the last word that is not known
+};
+
+TypedWords ReadBashWords(const std::vector<std::string>& typed) {
+  const BashWords joined = JoinBashWords(typed);
+  TypedWords result;
+  for (const std::string& word : joined.words) result.words.push_back(ReadShellWord(word).text);
+  if (joined.words.empty()) return result;
+  result.kept = ReadShellWord(joined.kept).text;
+  const ShellWord last = ReadShellWord(std::string_view(joined.words.back()).substr(joined.kept.size()));
+  result.open_quote = last.open_quote;
+  result.can_end = last.is_whole_in_quotes || last.open_quote == 0;
+  return result;
 }
 
 // Prints what fits, and nothing about errors: they would be mixed into the line that is being typed.
 absl::Status PrintWords(const Session& session, const CLI::App& app, const CompleteOptions& options) {
-  const BashWords bash = options.bash ? JoinBashWords(options.words) : BashWords{options.words, ""};
+  const TypedWords typed = options.bash ? ReadBashWords(options.words) : TypedWords{.words = options.words, .kept = ""};
+  if (!typed.can_end) return absl::OkStatus();
   NoNames no_names;
   NamesForCompletion names{.database = &no_names};
   std::optional<DatabaseNames> database;
@@ -221,11 +194,14 @@ absl::Status PrintWords(const Session& session, const CLI::App& app, const Compl
     for (const Profile& profile : *profiles) names.profiles.push_back(profile.name);
   }
   names.begins_with_table = TakesTableFirst;
-  const WordCompletions found = CompleteWords(app, bash.words, names);
+  const WordCompletions found = CompleteWords(app, typed.words, names);
   for (const std::string& word : found.words) {
-    if (!IsPlainWord(word)) continue;
-    const bool is_split = word.starts_with(bash.kept);
-    session.PrintText(Cat(is_split ? word.substr(bash.kept.size()) : word, "\n"));
+    const std::string_view rest = std::string_view(word).substr(word.starts_with(typed.kept) ? typed.kept.size() : 0);
+    // zsh and fish quote words themselves.
+    const std::optional<std::string> shown =
+        options.bash ? QuotedForShell(rest, typed.open_quote)
+                     : (OneLine(rest) == rest ? std::optional(std::string(rest)) : std::nullopt);
+    if (shown.has_value()) session.PrintText(Cat(*shown, "\n"));
   }
   if (found.files) session.PrintText("\tfiles\n");
   return absl::OkStatus();
@@ -235,7 +211,7 @@ void AddCompleteWords(CLI::App& app, Action* action) {
   CLI::App& complete = *app.add_subcommand(kCompleteWords, "Print the words that may end a command line, for shells");
   complete.group("");  // hidden
   const auto options = std::make_shared<CompleteOptions>();
-  complete.add_flag("--bash", options->bash, "The words are split at ':' and '='");
+  complete.add_flag("--bash", options->bash, "The words are split at ':' and '=', and have their quotes");
   complete.add_option("WORD", options->words, "The words of the command line; the last one is completed");
   SetAction(complete, action, [&app, options](const Session& session) { return PrintWords(session, app, *options); });
 }
@@ -246,15 +222,28 @@ void AddManualCommands(CLI::App& app, Action* action) {
   CLI::App& completion =
       *app.add_subcommand("completion", "Print what makes a shell complete armature's command lines");
   const auto shell = std::make_shared<std::string>();
+  const auto alias = std::make_shared<std::string>();
   completion.add_option("SHELL", *shell, "The shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion.add_option("--alias", *alias, "Make this word mean armature, too, with its completion")
+      ->check([](const std::string& word) {
+        const bool is_word = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+          return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_';
+        });
+        return is_word ? std::string() : std::string("an alias has letters, digits and _");
+      })
+      ->type_name("WORD");
   completion.footer(
-      "Examples:\n  source <(armature completion bash)\n"
+      "Examples:\n  source <(armature completion bash)\n  source <(armature completion bash --alias am)\n"
       "  armature completion bash >/etc/bash_completion.d/armature\n"
       "  armature completion fish >~/.config/fish/completions/armature.fish\n");
-  SetAction(completion, action, [shell](const Session& session) {
-    session.PrintText(*shell == "bash"  ? std::string(kBashCompletion)
-                      : *shell == "zsh" ? Cat(kZshHead, kBashCompletion, kZshTail)
-                                        : std::string(kFishCompletion));
+  SetAction(completion, action, [shell, alias](const Session& session) {
+    session.PrintText(*shell == "bash"  ? std::string_view(kBashCompletion)
+                      : *shell == "zsh" ? std::string_view(kZshCompletion)
+                                        : std::string_view(kFishCompletion));
+    if (alias->empty()) return absl::OkStatus();
+    session.PrintText(Cat("alias ", *alias, "=armature\n"));
+    // zsh expands aliases before it completes, and fish knows what an alias means.
+    if (*shell == "bash") session.PrintText(Cat("complete -F _armature ", *alias, "\n"));
     return absl::OkStatus();
   });
 
@@ -262,8 +251,10 @@ void AddManualCommands(CLI::App& app, Action* action) {
 
   CLI::App& man = *app.add_subcommand("man", "Print the manual page");
   man.footer("Examples:\n  armature man | man -l -\n  armature man >/usr/local/share/man/man1/armature.1\n");
-  SetAction(man, action, [&app](const Session& session) {
-    session.PrintText(ManPage(CommandsOf(app)));
+  const auto as_markdown = std::make_shared<bool>(false);
+  man.add_flag("--markdown", *as_markdown, "Print docs/reference/cli-commands.md instead");
+  SetAction(man, action, [&app, as_markdown](const Session& session) {
+    session.PrintText(*as_markdown ? ReferencePage(app) : ManPage(CommandsOf(app)));
     return absl::OkStatus();
   });
 }

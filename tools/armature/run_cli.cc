@@ -5,12 +5,14 @@
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "armature/version.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/archive_commands.h"
+#include "tools/armature/color.h"
 #include "tools/armature/command.h"
 #include "tools/armature/complete_words.h"
 #include "tools/armature/copy/copy_command.h"
@@ -19,8 +21,10 @@
 #include "tools/armature/doctor/doctor_command.h"
 #include "tools/armature/error_hints.h"
 #include "tools/armature/items/short_reads.h"
+#include "tools/armature/pager.h"
 #include "tools/armature/profile.h"
 #include "tools/armature/schema/schema_command.h"
+#include "tools/armature/shell_words.h"
 #include "tools/armature/tables/table_arguments.h"
 #include "tools/armature/unknown_word.h"
 
@@ -28,6 +32,7 @@ namespace armature::cli {
 namespace {
 
 constexpr double kTimeoutSecondsMax = 86400;
+constexpr std::string_view kOutputFault = "the output cannot be written to its end";
 
 constexpr char kExamples[] = R"(On a terminal, armature without arguments is the shell of armature sql.
 
@@ -38,10 +43,27 @@ Examples:
   armature query --help
   ARMATURE_SECRET_KEY=... armature --tls-ca ca.pem --access-key AKAPP table list
 
+Colours and a pager are for terminals: --color, NO_COLOR, --no-pager, ARMATURE_PAGER, PAGER.
+
 Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daemon or the cluster,
 4 something that was compared differs, or the item does not exist,
 5 a file to load, of an export or of a data directory cannot be used, or not all of it.
 )";
+
+// Options about the form of the output.
+struct OutputChoice {
+  std::string format;  // as given; empty: none was
+  std::string color = "auto";
+  bool has_no_pager = false;
+};
+
+void AddOutputOptions(CLI::App& app, OutputChoice* choice) {
+  app.add_option("--color", choice->color, "Colours: auto is on a terminal, unless NO_COLOR is set")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  app.add_flag("--no-pager", choice->has_no_pager,
+               "Do not send an output that is longer than the screen to $ARMATURE_PAGER, $PAGER or less");
+}
 
 void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* format) {
   options->endpoint = kDefaultEndpoint;
@@ -142,7 +164,12 @@ std::vector<std::string> Reversed(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return {"sql"};
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   if (arguments.front() == kCompleteWords) {
-    const std::vector<std::string> connection = ConnectionOptions(JoinBashWords(arguments).words);
+    std::vector<std::string> words = JoinBashWords(arguments).words;
+    const bool is_bash = arguments.size() > 1 && arguments[1] == "--bash";
+    if (is_bash)
+      std::transform(words.begin(), words.end(), words.begin(),
+                     [](const auto& word) { return ReadShellWord(word).text; });
+    const std::vector<std::string> connection = ConnectionOptions(words);
     reversed.insert(reversed.end(), connection.rbegin(), connection.rend());
   }
   return reversed;
@@ -180,15 +207,100 @@ absl::Status Run(const CLI::App& app, const TableArguments& tables, const std::s
   return action(session);
 }
 
+// True for commands that print a document and end. All others talk with the user, go on for ever, or print little.
+bool IsPaged(const CLI::App& app) {
+  constexpr std::array<std::string_view, 20> kCommands = {"get",
+                                                          "query",
+                                                          "scan",
+                                                          "ls",
+                                                          "describe",
+                                                          "running",
+                                                          "slow",
+                                                          "man",
+                                                          "table list",
+                                                          "table describe",
+                                                          "item get",
+                                                          "backup list",
+                                                          "archive list",
+                                                          "stream list",
+                                                          "stream describe",
+                                                          "inspect directory",
+                                                          "inspect catalog",
+                                                          "inspect rows",
+                                                          "inspect log",
+                                                          "inspect meta"};
+  std::string path;
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    path += Cat(path.empty() ? "" : " ", command->get_name());
+  }
+  return std::find(kCommands.begin(), kCommands.end(), path) != kCommands.end();
+}
+
+struct Streams {
+  std::ostream& out;
+  std::ostream& err;
+  bool writes_terminal;
+  bool reads_terminal;  // a person reads `err`
+
+  Streams(std::ostream& out_stream, std::ostream& err_stream)
+      : out(out_stream),
+        err(err_stream),
+        writes_terminal(&out == &std::cout && isatty(STDOUT_FILENO) == 1),
+        reads_terminal(&err == &std::cerr && isatty(STDERR_FILENO) == 1) {}
+};
+
+// The help or the version, which the parser prints.
+int PrintHelp(const CLI::App& app, const CLI::Success& help, const Streams& streams) {
+  Pager pager(streams.writes_terminal ? PagerOnTerminal() : PagerOptions(), streams.out, streams.err);
+  return app.exit(help, pager.out(), pager.err());
+}
+
+void PrintFailure(const Session& session, const CLI::App& app, const absl::Status& status, const std::string& line,
+                  bool has_colors, std::ostream& err) {
+  if (line.empty()) return;
+  const size_t end = std::min(line.find(':'), line.size());
+  err << (has_colors ? Cat(Colored(line.substr(0, end), Ink::kError), line.substr(end)) : line) << "\n"
+      << ErrorDetail(status);
+  const std::string head = has_colors ? Colored("hint", Ink::kHint) : "hint";
+  for (const std::string& hint : HintsFor(session, app, status)) err << head << ": " << OneLine(hint) << "\n";
+}
+
+// Runs the parsed command with its output.
+int RunParsed(const CLI::App& app, const TableArguments& tables, const OutputChoice& choice, const Action& action,
+              Session::Options options, const Streams& streams) {
+  const bool as_table = choice.format.empty() ? streams.writes_terminal : choice.format == "table";
+  options.format = as_table ? OutputFormat::kTable : OutputFormat::kJson;
+  options.output = choice.format;
+  options.writes_terminal = streams.writes_terminal;
+  options.has_colors = WantsColor(choice.color, streams.writes_terminal);
+  options.may_page = !choice.has_no_pager;
+  const bool can_ask = streams.reads_terminal && isatty(STDIN_FILENO) == 1;
+  const bool has_pager = streams.writes_terminal && options.may_page && IsPaged(app);
+  const std::string endpoint = options.endpoint;
+  Pager pager(has_pager ? PagerOnTerminal() : PagerOptions(), streams.out, streams.err);
+  const Session session(std::move(options), pager.out(), pager.err(), streams.reads_terminal,
+                        can_ask ? &std::cin : nullptr);
+  absl::Status status = Run(app, tables, choice.format, action, session);
+  session.Flush();
+  pager.Finish();
+  if (status.ok() && !pager.was_quit() && streams.out.fail()) status = InputError(kOutputFault);
+  const std::string line = ErrorLine(status, session.has_connected() ? endpoint : "");
+  PrintFailure(session, app, status, line, WantsColor(choice.color, streams.reads_terminal), streams.err);
+  return static_cast<int>(ExitCodeOf(status));
+}
+
 }  // namespace
 
 int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   CLI::App app("The command line of the Armature database daemon.", "armature");
   Session::Options options;
-  std::string format;
+  OutputChoice choice;
   std::string profile;
   Action action;
-  AddGlobalOptions(app, &options, &format);
+  AddGlobalOptions(app, &options, &choice.format);
+  AddOutputOptions(app, &choice);
   AddSecurityOptions(app, &options);
   AddProfileOption(app, &profile);
   app.fallthrough();  // global options are also allowed after the command
@@ -202,36 +314,24 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
     out << app.help();
     return static_cast<int>(ExitCode::kUsageError);
   }
+  const Streams streams(out, err);
   try {
     app.parse(Reversed(arguments));
   } catch (const CLI::Success& help) {
-    return app.exit(help, out, err);
+    return PrintHelp(app, help, streams);
   } catch (const CLI::ParseError& error) {
     const std::string unknown = UnknownWord(app, arguments);
     err << "armature: " << (unknown.empty() ? error.what() : unknown) << "\n";
     return static_cast<int>(ExitCode::kUsageError);
   }
-  if (const absl::Status used = UseProfile(&app, profile); !used.ok()) {
-    err << ErrorLine(used, "") << "\n";
-    return static_cast<int>(ExitCodeOf(used));
+  absl::Status usable = UseProfile(&app, profile);
+  if (usable.ok()) usable = CheckBrackets(app, arguments);
+  if (!usable.ok()) {
+    err << ErrorLine(usable, "") << "\n";
+    return static_cast<int>(ExitCodeOf(usable));
   }
-  const bool reads_terminal = &err == &std::cerr && isatty(STDERR_FILENO) == 1;
-  const bool writes_terminal = &out == &std::cout && isatty(STDOUT_FILENO) == 1;
-  const bool as_table = format.empty() ? writes_terminal : format == "table";
-  options.format = as_table ? OutputFormat::kTable : OutputFormat::kJson;
-  options.output = format;
-  options.writes_terminal = writes_terminal;
-  const bool can_ask = reads_terminal && isatty(STDIN_FILENO) == 1;
   RadosAccess().op_timeout = RadosAccess().monitor_timeout = absl::Seconds(options.timeout_seconds);
-  const Session session(options, out, err, reads_terminal, can_ask ? &std::cin : nullptr);
-  absl::Status status = CheckBrackets(app, arguments);
-  if (status.ok()) status = Run(app, tables, format, action, session);
-  const std::string line = ErrorLine(status, session.has_connected() ? options.endpoint : "");
-  if (!line.empty()) {
-    err << line << "\n" << ErrorDetail(status);
-    for (const std::string& hint : HintsFor(session, app, status)) err << "hint: " << OneLine(hint) << "\n";
-  }
-  return static_cast<int>(ExitCodeOf(status));
+  return RunParsed(app, tables, choice, action, std::move(options), streams);
 }
 
 }  // namespace armature::cli

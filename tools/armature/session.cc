@@ -15,6 +15,7 @@
 #include "armature/client/retry_policy.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "tools/armature/color.h"
 #include "tools/armature/display.h"
 
 namespace armature::cli {
@@ -146,14 +147,30 @@ absl::Status Session::Confirm(std::string_view what) const {
   return answer == "y" || answer == "yes" ? absl::OkStatus() : UsageError("nothing was done");
 }
 
-void Session::Print(const Json& json) const { out_ << PrettyJson(json); }
+void Session::Print(const Json& json) const { PrintJsonText(PrettyJson(json)); }
 
 void Session::PrintText(std::string_view text) const { out_ << text; }
+
+void Session::PrintJsonText(std::string_view json) const {
+  has_colors() ? PrintText(ColoredJson(json)) : PrintText(json);
+}
+
+void Session::PrintTable(std::string_view table) const {
+  has_colors() ? PrintText(ColoredTable(table)) : PrintText(table);
+}
+
+absl::Status Session::CheckOutput() const {
+  return is_output_open() ? absl::OkStatus() : InputError("the output cannot be written to its end");
+}
 
 void Session::Flush() const { out_.flush(); }
 
 void Session::Print(const Json& json, const std::function<std::string()>& to_text) const {
   format() == OutputFormat::kJson ? Print(json) : PrintText(to_text());
+}
+
+void Session::PrintAsTable(const Json& json, const std::function<std::string()>& to_table) const {
+  format() == OutputFormat::kJson ? Print(json) : PrintTable(to_table());
 }
 
 absl::Status UsageError(std::string_view message) {

@@ -37,6 +37,8 @@ class Session {
     OutputFormat format = OutputFormat::kJson;
     std::string output{};          // the format as the user named it; empty: none was named
     bool writes_terminal = false;  // a terminal shows the output
+    bool has_colors = false;       // the output is in colours
+    bool may_page = true;          // a pager may show it
     double timeout_seconds = 30;
     bool yes = false;  // confirm everything without asking
     bool tls = false;  // use TLS even if tls_files names no file
@@ -74,6 +76,8 @@ class Session {
   OutputFormat format() const { return options_.format; }
   const std::string& output() const { return options_.output; }
   bool writes_terminal() const { return options_.writes_terminal; }
+  bool has_colors() const { return options_.has_colors; }
+  bool may_page() const { return options_.may_page; }
   const std::string& endpoint() const { return options_.endpoint; }
   // True if the command has asked for a client of the daemon.
   bool has_connected() const { return has_connected_; }
@@ -86,11 +90,22 @@ class Session {
 
   void Print(const Json& json) const;
   void PrintText(std::string_view text) const;
+  // Prints JSON that is text already, in colours if they are wanted.
+  void PrintJsonText(std::string_view json) const;
+  // Prints a table whose first line is its header.
+  void PrintTable(std::string_view table) const;
   // Shows what was printed, though the command goes on.
   void Flush() const;
+  // False once nobody reads the output any more, or it cannot be written. Commands that print page by page end then.
+  bool is_output_open() const { return out_.good(); }
+  // InputError if the output cannot be written, for example to a full disk.
+  absl::Status CheckOutput() const;
+  std::ostream& out() const { return out_; }
 
   // Prints `json`, or, with the format kTable, the text that `to_text` returns.
   void Print(const Json& json, const std::function<std::string()>& to_text) const;
+  // Print for a text that is a table with its header on the first line.
+  void PrintAsTable(const Json& json, const std::function<std::string()>& to_table) const;
 
  private:
   Options options_;

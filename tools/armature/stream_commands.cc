@@ -38,7 +38,7 @@ absl::Status ListAllStreams(const Session& session, const client::Client& client
     if (!page.has_last_evaluated_stream_arn() || request.has_limit()) break;
     request.set_exclusive_start_stream_arn(page.last_evaluated_stream_arn());
   }
-  session.Print({{"Streams", streams}}, [&] {
+  session.PrintAsTable({{"Streams", streams}}, [&] {
     return RecordsTable(streams, {"TableName", "StreamLabel", "StreamArn"});
   });
   return absl::OkStatus();

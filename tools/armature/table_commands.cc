@@ -100,7 +100,7 @@ absl::Status ListTags(const Session& session, const client::Client& client,
     if (!page.has_next_token()) break;
     request.set_next_token(page.next_token());
   }
-  session.Print({{"Tags", tags}}, [&tags] { return RecordsTable(tags, {"Key", "Value"}); });
+  session.PrintAsTable({{"Tags", tags}}, [&tags] { return RecordsTable(tags, {"Key", "Value"}); });
   return absl::OkStatus();
 }
 

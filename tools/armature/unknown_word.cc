@@ -45,9 +45,10 @@ std::string UnknownWord(const CLI::App& app, const std::vector<std::string>& arg
     std::vector<std::string> names;
     names.reserve(subcommands.size());
     for (const CLI::App* known : subcommands) names.push_back(known->get_name());
-    const auto found = std::find(names.begin(), names.end(), word);
-    if (found == names.end()) return Cat("unknown command '", word, "'", DidYouMean(word, names));
-    command = subcommands[static_cast<size_t>(found - names.begin())];
+    const auto found = std::find_if(subcommands.begin(), subcommands.end(),
+                                    [&word](const CLI::App* known) { return known->check_name(word); });
+    if (found == subcommands.end()) return Cat("unknown command '", word, "'", DidYouMean(word, names));
+    command = *found;
   }
   return {};
 }

@@ -28,11 +28,11 @@ absl::Status ItemPrinter::Add(const Item& item) {
       if (block_.size() == kItemBlock || !style_.columns.empty()) return PrintCsvBlock();
       break;
     case ItemFormat::kJsonLines:
-      session_.PrintText(Cat(ItemText(item, style_.first, style_.dialect), "\n"));
+      session_.PrintJsonText(Cat(ItemText(item, style_.first, style_.dialect), "\n"));
       break;
     case ItemFormat::kJson: {
       const std::string text = ItemText(item, style_.first, style_.dialect);
-      session_.PrintText(style_.is_single ? Cat(text, "\n") : Cat(printed_ == 0 ? "[\n  " : ",\n  ", text));
+      session_.PrintJsonText(style_.is_single ? Cat(text, "\n") : Cat(printed_ == 0 ? "[\n  " : ",\n  ", text));
       break;
     }
     case ItemFormat::kYaml: {
@@ -67,7 +67,7 @@ absl::Status ItemPrinter::Finish() {
 void ItemPrinter::PrintTable() {
   const ItemTable table = LayOutItems(block_, style_.first, style_.width);
   hidden_columns_ = std::max(hidden_columns_, table.hidden_columns);
-  session_.PrintText(table.text);
+  session_.PrintTable(table.text);
   block_.clear();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "armature/client/client.h"
@@ -26,8 +27,13 @@ constexpr const char* kShortOptions[] = {"--where",      "--number", "--all", "-
 // Prints the items of a read up to the number that was asked for.
 class ReadPrinter {
  public:
-  ReadPrinter(const Session& session, const ShortRead& read, ItemStyle style)
-      : session_(session), printer_(session, std::move(style)), is_bounded_by_user_(read.number > 0) {
+  // `expected`: number of entries that the read meets; 0: unknown.
+  ReadPrinter(const Session& session, const ShortRead& read, ItemStyle style, int64_t expected)
+      : session_(session),
+        target_(read.target),
+        expected_(expected),
+        printer_(session, std::move(style)),
+        is_bounded_by_user_(read.number > 0) {
     if (is_bounded_by_user_) {
       most_ = read.number;
     } else if (session.writes_terminal() && !read.is_all) {
@@ -41,18 +47,31 @@ class ReadPrinter {
   // Prints the items of `pages` as they come.
   template <class Pages>
   absl::Status PrintAll(Pages pages) {
-    while (!has_more_) {
+    while (!has_more_ && session_.is_output_open()) {
       if (most_ > 0 && count_ == most_ && is_bounded_by_user_) break;
       ARM_ASSIGN_OR_RETURN(const auto page, pages.NextPage());
       if (!page.has_value()) break;
       ARM_RETURN_IF_ERROR(PrintPage(page->items()));
+      scanned_ += page->scanned_count();
+      ShowProgress();
     }
     ARM_RETURN_IF_ERROR(printer_.Finish());
+    bar_.reset();
     Tell();
     return absl::OkStatus();
   }
 
  private:
+  // A bar, if the items go elsewhere than to the terminal with the bar.
+  void ShowProgress() {
+    if (session_.writes_terminal()) return;
+    if (!bar_.has_value()) bar_.emplace(&session_.progress(), session_.is_progress_live());
+    bar_->Show({.what = Cat("reading ", target_),
+                .done = scanned_,
+                .total = std::max(expected_, expected_ > 0 ? scanned_ : 0),
+                .note = Cat(WithCommas(count_), " found")});
+  }
+
   template <class Items>
   absl::Status PrintPage(const Items& items) {
     for (const api::v1::Item& item : items) {
@@ -81,7 +100,11 @@ class ReadPrinter {
   }
 
   const Session& session_;
+  const std::string target_;
+  const int64_t expected_;
   ItemPrinter printer_;
+  std::optional<ProgressBar> bar_;
+  int64_t scanned_ = 0;
   const bool is_bounded_by_user_;
   int64_t most_ = 0;  // 0: all
   int64_t count_ = 0;
@@ -182,7 +205,7 @@ absl::Status RunShortRead(const Session& session, ReadKind kind, const ShortRead
   ARM_ASSIGN_OR_RETURN(const std::vector<std::string> selected, SelectedAttributes(session, read));
   style.first = selected.empty() ? keys.Names() : selected;
   style.columns = selected;
-  ReadPrinter printer(session, short_read, std::move(style));
+  ReadPrinter printer(session, short_read, std::move(style), kind == ReadKind::kScan ? keys.item_count : 0);
   const auto limit = static_cast<int32_t>(std::min<int64_t>(printer.PageSize(), std::numeric_limits<int32_t>::max()));
   if (kind == ReadKind::kQuery) {
     ARM_ASSIGN_OR_RETURN(api::v1::QueryRequest request, MakeQuery(session, keys, read));
@@ -196,6 +219,7 @@ absl::Status RunShortRead(const Session& session, ReadKind kind, const ShortRead
 
 void AddCountCommand(CLI::App& app, Action* action) {
   CLI::App& count = *app.add_subcommand("count", "Count the items of a table or index, or those that meet conditions");
+  count.alias("c");
   auto& options = SetAction(count, action, Count);
   count.add_option("TABLE", options.target, "Table, or TABLE/INDEX")->required()->type_name("");
   count.add_option("TERM", options.terms, kTermsHelp)->expected(1, kTermsMax)->type_name("");

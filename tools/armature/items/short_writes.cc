@@ -220,6 +220,7 @@ void AddTexts(CLI::App& command, const char* name, std::vector<std::string>* tex
 
 void AddUpdate(CLI::App& app, Action* action) {
   CLI::App& update = *app.add_subcommand("update", "Change attributes of an item, and print it; or create it");
+  update.alias("u");
   auto& options = SetAction(update, action, UpdateOne);
   AddKeyArguments(update, &options.table, &options.key);
   AddTexts(update, "--set", &options.set, "PATH=VALUE,...",
@@ -239,6 +240,7 @@ void AddUpdate(CLI::App& app, Action* action) {
 
 void AddShortWriteCommands(CLI::App& app, Action* action) {
   CLI::App& put = *app.add_subcommand("put", "Put an item: create it, or replace it as a whole");
+  put.alias("p");
   auto& put_options = SetAction(put, action, PutOne);
   put.add_option("TABLE", put_options.table, kTableHelp)->required()->type_name("");
   put.add_option("ITEM", put_options.item, "The item in plain or typed JSON, @FILE, or - for standard input")
@@ -252,6 +254,7 @@ void AddShortWriteCommands(CLI::App& app, Action* action) {
 )");
 
   CLI::App& get = *app.add_subcommand("get", "Print an item; exit code 4 if it does not exist");
+  get.alias("g");
   auto& get_options = SetAction(get, action, GetOne);
   AddKeyArguments(get, &get_options.table, &get_options.key);
   get.add_option("--select", get_options.select, "Print only these attributes")->type_name("PATH,...");

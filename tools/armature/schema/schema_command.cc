@@ -8,6 +8,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
+#include "tools/armature/display.h"
 #include "tools/armature/load/put_stream.h"
 #include "tools/armature/schema/schema_files.h"
 #include "tools/armature/schema/table_difference.h"
@@ -59,9 +60,17 @@ absl::StatusOr<bool> Exists(const client::Client& client, const SchemaTable& tab
 }
 
 absl::Status LoadItems(const Session& session, const client::Client& client, const SchemaTable& table) {
+  ProgressBar bar(&session.progress(), session.is_progress_live());
+  int64_t done = 0;
+  const auto settled = [&](const PendingPut&, const absl::Status& status) {
+    ++done;
+    bar.Show({.what = Cat(table.definition.table_name(), " items"),
+              .done = done,
+              .total = static_cast<int64_t>(table.items.size())});
+    return status;
+  };
   PutStream puts(client, table.definition.table_name(), session.patience(),
-                 {.settled = [](const PendingPut&, const absl::Status& status) { return status; },
-                  .tick = [] { return absl::OkStatus(); }});
+                 {.settled = settled, .tick = [] { return absl::OkStatus(); }});
   for (const api::v1::Item& item : table.items) {
     ARM_RETURN_IF_ERROR(puts.Put({.item = item, .bytes = item.ByteSizeLong()}));
   }

@@ -49,9 +49,9 @@ constexpr std::array<std::string_view, 16> kStatements = {
     "SHOW CREATE TABLE", "SHOW INDEXES OF", "SHOW TABLES", "UPDATE"};
 // Statements behind EXPLAIN, and the words behind SHOW, CREATE, ALTER and DROP.
 constexpr std::array<std::string_view, 3> kShown = {"CREATE TABLE", "INDEXES OF", "TABLES"};
-constexpr std::array<std::string_view, 19> kCommands = {
-    "\\?",     "\\conninfo", "\\consistent", "\\copy", "\\d", "\\e", "\\explain", "\\format", "\\g", "\\i",
-    "\\limit", "\\maxitems", "\\o",          "\\p",    "\\q", "\\r", "\\timing",  "\\watch",  "\\x"};
+constexpr std::array<std::string_view, 20> kCommands = {
+    "\\?", "\\conninfo", "\\consistent", "\\copy", "\\d", "\\e", "\\explain", "\\format", "\\pager", "\\g",
+    "\\i", "\\limit",    "\\maxitems",   "\\o",    "\\p", "\\q", "\\r",       "\\timing", "\\watch", "\\x"};
 constexpr std::array<std::string_view, 9> kBeforeTables = {"FROM", "INTO",     "UPDATE", "\\d",   "TABLE",
                                                            "OF",   "DESCRIBE", "DESC",   "\\copy"};
 constexpr std::array<std::string_view, 5> kFormats = {"csv", "document", "json", "jsonl", "table"};

@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "tools/armature/pager.h"
 #include "tools/armature/sql/console_commands.h"
 #include "tools/armature/sql/error_place.h"
 
@@ -43,6 +44,7 @@ lines.
   \d [TABLE]            tables; keys and indexes of a table
   \x [on|off]           items one below the other
   \format FORMAT        table, json, jsonl, csv or document
+  \pager [on|off|COMMAND]  results longer than the screen go through it
   \o [FILE]             print results into a file; back to the terminal
   \i FILE               execute the statements of a file
   \e [FILE]             edit the statement, or a file, with $EDITOR
@@ -68,7 +70,9 @@ Console::Console(const Session& session, client::Client client, Options options,
       client_(std::move(client)),
       options_(std::move(options)),
       interrupt_(interrupt),
-      output_(session, options_.format) {}
+      output_(session, options_.format) {
+  if (session.is_interactive() && session.may_page()) output_.set_pager(PagerCommand());
+}
 
 SqlContext Console::MakeContext() const {
   return {.session = session_,
@@ -195,6 +199,7 @@ absl::Status Console::SwitchCommand(std::string_view word, const std::string& ar
   if (word == "\\limit") return SetNumber(word, argument, &settings.limit);
   if (word == "\\maxitems") return SetNumber(word, argument, &settings.computed_max);
   if (word == "\\format") return SetFormat(argument);
+  if (word == "\\pager") return SetPager(argument);
   if (word == "\\x") {
     bool is_on = output_.is_expanded();
     const absl::Status status = Switch("Expanded display", argument, &is_on);
@@ -232,6 +237,18 @@ absl::Status Console::SetFormat(const std::string& argument) {
   const std::optional<SqlFormat> format = ParseSqlFormat(argument);
   if (!format.has_value()) return UsageError("\\format is table, json, jsonl, csv or document");
   output_.set_format(*format);
+  return absl::OkStatus();
+}
+
+absl::Status Console::SetPager(const std::string& argument) {
+  if (argument == "off" || (argument.empty() && !output_.pager().empty())) {
+    output_.set_pager("");
+  } else {
+    const std::string pager = argument.empty() || argument == "on" ? PagerCommand() : UsablePager(argument);
+    if (pager.empty()) return UsageError("there is no such pager; $ARMATURE_PAGER, $PAGER or less is taken");
+    output_.set_pager(pager);
+  }
+  output_.Say(output_.pager().empty() ? "The pager is off.\n" : Cat("The pager is ", output_.pager(), ".\n"));
   return absl::OkStatus();
 }
 

@@ -64,6 +64,7 @@ class Console {
   absl::Status Switch(std::string_view what, std::string_view argument, bool* is_on) const;
   absl::Status SetNumber(std::string_view word, const std::string& argument, int64_t* number) const;
   absl::Status SetFormat(const std::string& argument);
+  absl::Status SetPager(const std::string& argument);
   absl::Status DescribeCommand(std::string name) const;
   absl::Status DescribeAll() const;
   absl::Status CopyCommand(const std::string& arguments) const;

@@ -12,8 +12,10 @@
 #include "absl/strings/str_replace.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "tools/armature/color.h"
 #include "tools/armature/display.h"
 #include "tools/armature/message_json.h"
+#include "tools/armature/pager.h"
 #include "tools/armature/plain_json.h"
 
 namespace armature::cli {
@@ -174,22 +176,23 @@ absl::Status SqlOutput::SetFile(const std::string& path) {
 
 absl::Status SqlOutput::Show(const SqlResult& result, std::string_view more) {
   if (format_ == SqlFormat::kDocument) {
-    if (result.document.is_null()) return Write(FormatItems(result, format_));
-    return Write(PrettyJson(result.document));
+    if (result.document.is_null()) return Write(FormatItems(result, format_), /*has_items=*/true);
+    return Write(PrettyJson(result.document), /*has_items=*/true);
   }
   if (!result.is_read) {
-    if (format_ == SqlFormat::kTable || result.is_text) return Write(result.text);
+    if (format_ == SqlFormat::kTable || result.is_text) return Write(result.text, /*has_items=*/false);
     session_.progress() << result.text << std::flush;
     return absl::OkStatus();
   }
   if (!result.text.empty()) Say(result.text);
   if (format_ != SqlFormat::kTable) {
     if (result.has_more) session_.progress() << "armature: " << more << "\n" << std::flush;
-    return Write(FormatItems(result, format_));
+    return Write(FormatItems(result, format_), /*has_items=*/true);
   }
   const auto count = static_cast<int64_t>(result.items.size());
   return Write(Cat(is_expanded_ ? ExpandedItems(result) : FormatItems(result, format_), "(", WithCommas(count),
-                   count == 1 ? " item" : " items", result.has_more ? Cat("; ", more) : std::string(), ")\n"));
+                   count == 1 ? " item" : " items", result.has_more ? Cat("; ", more) : std::string(), ")\n"),
+               /*has_items=*/true);
 }
 
 void SqlOutput::Say(std::string_view text) const {
@@ -205,9 +208,29 @@ void SqlOutput::Print(std::string_view text) const {
   session_.Flush();
 }
 
-absl::Status SqlOutput::Write(std::string_view text) {
+std::string SqlOutput::InColors(std::string_view items) const {
+  // Escapes in place of control characters come before the colours, which are such characters themselves.
+  const std::string text = WithoutControls(items);
+  switch (format_) {
+    case SqlFormat::kTable:
+      return is_expanded_ ? text : ColoredTable(text);
+    case SqlFormat::kCsv:
+      return text;
+    default:
+      return ColoredJson(text);
+  }
+}
+
+absl::Status SqlOutput::Write(std::string_view text, bool has_items) {
   if (path_.empty()) {
-    Print(text);
+    if (!session_.writes_terminal()) {
+      Print(text);
+      return absl::OkStatus();
+    }
+    PagerOptions options = PagerOnTerminal();
+    options.command = pager_;
+    Pager pager(std::move(options), session_.out(), session_.progress());
+    pager.out() << (session_.has_colors() && has_items ? InColors(text) : WithoutControls(text));
     return absl::OkStatus();
   }
   file_ << text << std::flush;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "tools/armature/session.h"
@@ -43,6 +44,10 @@ class SqlOutput {
   bool is_expanded() const { return is_expanded_; }
   void set_is_expanded(bool is_expanded) { is_expanded_ = is_expanded; }
 
+  // Results longer than the screen go through this pager; empty: through none.
+  const std::string& pager() const { return pager_; }
+  void set_pager(std::string pager) { pager_ = std::move(pager); }
+
   // Results go into this file from now on, and to the standard output again for an empty path. Errors: InputError.
   absl::Status SetFile(const std::string& path);
 
@@ -54,13 +59,17 @@ class SqlOutput {
   void Say(std::string_view text) const;
 
  private:
-  absl::Status Write(std::string_view text);
+  // `has_items`: the text begins with what FormatItems or ExpandedItems returns.
+  absl::Status Write(std::string_view text, bool has_items);
   // Into the standard output. A terminal gets escapes in place of control characters.
   void Print(std::string_view text) const;
+  // The text of a result with its colours, if they are wanted. `items`: as FormatItems makes them.
+  std::string InColors(std::string_view items) const;
 
   const Session& session_;
   SqlFormat format_;
   bool is_expanded_ = false;
+  std::string pager_;
   std::string path_;
   std::ofstream file_;
 };

@@ -74,7 +74,7 @@ absl::Status List(const Session& session, const ListOptions& options) {
     list.push_back(ToJson(*table));
     tables.push_back(*std::move(table));
   }
-  session.Print({{"Tables", list}}, [&] {
+  session.PrintAsTable({{"Tables", list}}, [&] {
     if (tables.empty()) return std::string("There is no table. To make one: armature create orders --key order_id\n");
     return TableList(tables, options.is_long);
   });
@@ -198,6 +198,7 @@ void AddShortTableCommands(CLI::App& app, Action* action) {
   ls.footer("Examples:\n  armature ls\n  armature ls -l\n  armature ls | jq -r '.Tables[].TableName'\n");
 
   CLI::App& describe = *app.add_subcommand("describe", "Show a table on one screen");
+  describe.alias("desc");
   describe.add_option("--table-name", SetAction(describe, action, Describe).table, "Name or ARN of the table")
       ->required()
       ->type_name("TEXT");

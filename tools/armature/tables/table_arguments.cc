@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -57,6 +59,15 @@ bool MayBeTable(std::string_view word) {
 
 // True for the table in use, and its indexes.
 bool IsDot(std::string_view word) { return word == "." || word.starts_with("./"); }
+
+// True for a word of an argument that takes files, which cannot name a table: it stands for a file or standard input.
+bool IsFileOnly(const std::string& word) {
+  if (word == ".") return false;  // the table in use
+  if (word.starts_with("arn:")) return false;
+  return word == "-" || word.find('/') != word.npos || !MayBeTable(word);
+}
+
+bool TakesFiles(const CLI::Option& argument) { return argument.get_type_name().ends_with("FILE"); }
 
 // An error if the word names a table, as the user may have forgotten its key; or if the daemon does not answer.
 absl::Status CheckIsKey(const Session& session, const std::string& word) {
@@ -155,13 +166,37 @@ absl::Status TableArguments::FillRest(const Place& place, const std::optional<st
   return place.is_rest_required && is_missing ? UsageError(Cat(rest, " is required")) : absl::OkStatus();
 }
 
-void TableArguments::FillFromWords(const Place& place) {
-  if (place.words == nullptr || !place.is_required || place.table->count() > 0) return;
+absl::StatusOr<bool> TableArguments::BeginsWithTable(const Place& place, const std::optional<std::string>& used,
+                                                     const Session& session) {
+  const std::vector<std::string> words = place.words->results();
+  if (words.size() <= static_cast<size_t>(place.words->get_items_expected_min())) return false;
+  const std::string& word = words.front();
+  if (!TakesFiles(*place.words)) return true;
+  if (IsFileOnly(word)) return false;
+  std::error_code error;
+  if (!used.has_value() || IsDot(word) || !std::filesystem::exists(word, error)) return true;
+  // A file that is there, and the table in use: the word is a table only if there is one. Items must not get into the
+  // wrong table.
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  const absl::Status status = DescribeTable(client, word).status();
+  if (status.ok()) {
+    return UsageError(Cat("'", word, "' is a table and a file: write ./", word,
+                          " for the file of the table in use, or ", kOption, " ", word));
+  }
+  if (ExitCodeOf(status) == ExitCode::kUnreachable) return status;
+  return false;
+}
+
+absl::Status TableArguments::FillFromWords(const Place& place, const std::optional<std::string>& used,
+                                           const Session& session) {
+  if (place.words == nullptr || !place.is_required || place.table->count() > 0) return absl::OkStatus();
+  ARM_ASSIGN_OR_RETURN(const bool begins_with_table, BeginsWithTable(place, used, session));
+  if (!begins_with_table) return absl::OkStatus();
   std::vector<std::string> words = place.words->results();
-  if (words.size() <= static_cast<size_t>(place.words->get_items_expected_min())) return;
   Set(place.table, {words.front()});
   words.erase(words.begin());
   Set(place.words, words);
+  return absl::OkStatus();
 }
 
 absl::Status TableArguments::FillDot(const Place& place, const std::optional<std::string>& used, CLI::Option* option) {
@@ -186,7 +221,7 @@ absl::Status TableArguments::Fill(const Session& session) const {
   const CLI::Option* const request = command->get_option_no_throw(kRequest);
   const bool has_request = request != nullptr && request->count() > 0;
   if (place.is_argument) ARM_RETURN_IF_ERROR(FillRest(place, used, session));
-  if (!has_request) FillFromWords(place);
+  if (!has_request) ARM_RETURN_IF_ERROR(FillFromWords(place, used, session));
   for (CLI::Option* const option : {place.table, place.long_form}) {
     ARM_RETURN_IF_ERROR(FillDot(place, used, option));
     if (option != nullptr && option->count() > 0) return absl::OkStatus();

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "tools/armature/session.h"
 
 namespace armature::cli {
@@ -28,10 +29,11 @@ class TableArguments {
   explicit TableArguments(CLI::App& app);
 
   // Fills in a missing table of the parsed command: the first of its words if it has more than it needs
-  // (`load orders FILE`), else the table in use. The table in use is also meant by `.` and `./INDEX` in each place of a
-  // table, and if the word in the place of the table is a key or a condition (`get K9`, `query status=open`). Errors:
-  // UsageError if something required stays missing, for `.` without a table in use or with a command that never takes
-  // it, and for `del T` if there is a table T. Throws CLI::ParseError for words that an argument does not take.
+  // (`load orders FILE`) and it is no file, else the table in use. The table in use is also meant by `.` and `./INDEX`
+  // in each place of a table, and if the word in the place of the table is a key or a condition (`get K9`, `query
+  // status=open`). Errors: UsageError if something required stays missing, for `.` without a table in use or with a
+  // command that never takes it, and for `del T` if there is a table T. Throws CLI::ParseError for words that an
+  // argument does not take.
   absl::Status Fill(const Session& session) const;
 
  private:
@@ -51,8 +53,11 @@ class TableArguments {
   // Makes the word in the place of the table the first one of the rest, with the table in use: `get KEY`, and words
   // that cannot name a table.
   static absl::Status FillRest(const Place& place, const std::optional<std::string>& used, const Session& session);
-  // Makes the first of the words the table.
-  static void FillFromWords(const Place& place);
+  // True if the first of the words is the table. With a table in use, a file that exists is none.
+  static absl::StatusOr<bool> BeginsWithTable(const Place& place, const std::optional<std::string>& used,
+                                              const Session& session);
+  // Makes the first of the words the table, if it is one.
+  static absl::Status FillFromWords(const Place& place, const std::optional<std::string>& used, const Session& session);
   // Replaces `.` and `./INDEX`.
   static absl::Status FillDot(const Place& place, const std::optional<std::string>& used, CLI::Option* option);
 
