@@ -18,7 +18,7 @@ set(ARMATURE_ALLOWED_place base store rados)
 set(ARMATURE_ALLOWED_index base model codec store)
 set(ARMATURE_ALLOWED_expr base model)
 set(ARMATURE_ALLOWED_access base)
-set(ARMATURE_ALLOWED_engine base model codec store index expr access)
+set(ARMATURE_ALLOWED_engine base model codec store archive index expr access)
 # Parts of the daemon without gRPC, so that sanitizers and fuzzers cover them.
 set(ARMATURE_ALLOWED_auth base access)
 set(ARMATURE_ALLOWED_message_json base model proto_messages)

@@ -444,6 +444,7 @@ absl::Status Server::Impl::OpenEngine(const Config& config) {
   engine_options.transfer.files = std::make_shared<JsonItemFiles>();
   backup_places = std::make_unique<place::SharedBackupPlaces>(config.place, config.backup_places);
   engine_options.backup.places = backup_places.get();
+  engine_options.archive = archive.get();
   engine = std::make_unique<engine::Engine>(database.get(), engine_options);
   readiness = std::make_unique<ReadinessCheck>(engine.get(), place.get());
   rpc = std::make_unique<RpcFront>(CallLimits());

@@ -435,6 +435,13 @@ void Engine::RestoreTableFromBackup(RestoreTableRequest request, Callback<TableD
   RunBlocking(&parts_->backup_pool, std::move(done), engine::RestoreTableFromBackup, parts_.get(), std::move(request));
 }
 
+void Engine::RestoreTableToPointInTime(RestoreToPointInTimeRequest request, Callback<TableDescription> done) {
+  RunBlocking(&parts_->backup_pool, std::move(done), engine::RestoreTableToPointInTime, parts_.get(),
+              std::move(request));
+}
+
+const archive::Shipper* Engine::archive() const { return parts_->options.archive; }
+
 void Engine::ListIndexViolations(ListIndexViolationsRequest request, Callback<ListIndexViolationsResult> done) {
   RunBlocking(&parts_->check_pool, std::move(done), engine::ListIndexViolations, std::cref(*parts_),
               std::move(request));

@@ -19,6 +19,7 @@
 #include "engine/access/pattern.h"
 #include "engine/access/resource_policy.h"
 #include "engine/backup/backup_jobs.h"
+#include "engine/backup/point_in_time.h"
 #include "engine/backup/table_backups.h"
 #include "engine/backup/table_export.h"
 #include "engine/check/index_check.h"
@@ -33,6 +34,10 @@
 #include "index/index_builder.h"
 #include "storage/model/table_update.h"
 #include "storage/store/database.h"
+
+namespace armature::archive {
+class Shipper;
+}
 
 namespace armature::engine {
 
@@ -72,6 +77,7 @@ struct EngineOptions {
   size_t watches_max = 1000;
   absl::Duration export_patience = absl::Minutes(2);  // time after which an export without requests is closed
   BackupOptions backup = {};
+  archive::Shipper* archive = nullptr;  // from which tables are restored; null: none. Outlives the engine
   TransferOptions transfer = {};
   bool apply_changes = true;  // false: changes do not reach the global indexes; for tests, which apply them explicitly
 };
@@ -172,6 +178,10 @@ class Engine {
   void ListTableBackups(ListTableBackupsRequest request, Callback<ListTableBackupsResult> done);
   void DeleteBackup(std::optional<std::string> arn, Callback<TableBackup> done);
   void RestoreTableFromBackup(RestoreTableRequest request, Callback<TableDescription> done);
+  // See point_in_time.h.
+  void RestoreTableToPointInTime(RestoreToPointInTimeRequest request, Callback<TableDescription> done);
+  // That of the options; null: none.
+  const archive::Shipper* archive() const;
   void ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done);
 
   // See index_check.h. One page at a time for all callers together.

@@ -18,6 +18,7 @@
 #include "daemon/admin/request_list.h"
 #include "daemon/api/table_messages.h"
 #include "engine/backup/backup_jobs.h"
+#include "storage/archive/shipper.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/model/wire.h"
@@ -248,6 +249,21 @@ void RestoreTable(const OperationContext& context, const v1::RestoreTableRequest
                                  AnswerIn<engine::TableDescription>(response->mutable_table(), std::move(done), Fill));
 }
 
+void FillArchive(const archive::Shipper& archive, v1::ArchiveStatus* to) {
+  const archive::ShipperStats stats = archive.stats();
+  to->set_until_ms(stats.until_ms);
+  if (stats.until_ms != 0) to->set_lag_ms(std::max<int64_t>(absl::ToUnixMillis(absl::Now()) - stats.until_ms, 0));
+  to->set_paused_since_ms(stats.paused_since_ms);
+  to->set_paused_reason(stats.paused_reason);
+  to->set_waiting_bytes(stats.waiting_bytes);
+  to->set_breaks(stats.breaks);
+  for (const archive::Span& span : archive.restorable().value_or(std::vector<archive::Span>())) {
+    v1::ArchiveSpan* const added = to->add_restorable();
+    added->set_from_ms(span.from_ms);
+    added->set_until_ms(span.until_ms);
+  }
+}
+
 // GetServerInfo for this process with `data_dir`.
 UnaryOperation ServerInfoOperation(std::string data_dir) {
   const auto run = [data_dir = std::move(data_dir), start = absl::Now(), start_monotonic_ns = MonotonicNs()](
@@ -266,6 +282,7 @@ UnaryOperation ServerInfoOperation(std::string data_dir) {
     response->set_column_family_count(static_cast<int64_t>(context.engine->database()->stats().column_families));
     response->set_format_version(static_cast<uint32_t>(store::kFormatVersion));
     FillStore(*context.engine->database(), response);
+    if (context.engine->archive() != nullptr) FillArchive(*context.engine->archive(), response->mutable_archive());
     std::move(done)(absl::OkStatus());
   };
   return UnaryOperation(UnaryOperation::Run<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(run));

@@ -233,7 +233,7 @@ void FillSettings(const engine::TableDescription& description, v1::TableDescript
 }
 
 void FillRestore(const model::RestoreOrigin& origin, v1::RestoreSummary* to) {
-  to->set_source_backup_arn(origin.backup_arn);
+  if (!origin.backup_arn.empty()) to->set_source_backup_arn(origin.backup_arn);
   to->set_source_table_arn(origin.source_table_arn);
   to->set_restore_date_time_ms(origin.time_ms);
   to->set_restore_in_progress(origin.in_progress);

@@ -255,21 +255,26 @@ void FillSettings(const engine::ContinuousBackupsDescription& description, Respo
                                                   : v1::POINT_IN_TIME_RECOVERY_STATUS_DISABLED);
   if (!description.recovery_enabled) return;
   recovery->set_recovery_period_in_days(static_cast<int32_t>(description.period_days));
-  recovery->set_earliest_restorable_date_time_ms(description.earliest_ms);
-  recovery->set_latest_restorable_date_time_ms(description.latest_ms);
+  if (!description.window.has_value()) return;
+  recovery->set_earliest_restorable_date_time_ms(description.window->from_ms);
+  recovery->set_latest_restorable_date_time_ms(description.window->until_ms);
 }
 
 void UpdateContinuousBackups(const OperationContext& context, const v1::UpdateContinuousBackupsRequest& request,
                              v1::UpdateContinuousBackupsResponse* response, Finished done) {
+  const auto update = [archive = context.engine->archive()](store::Database* database,
+                                                            const engine::UpdateContinuousBackupsRequest& wanted) {
+    return engine::UpdateContinuousBackups(database, archive, wanted);
+  };
   context.engine->RunOnDatabase(AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), FillSettings),
-                                engine::UpdateContinuousBackups, ToEngine(request));
+                                update, ToEngine(request));
 }
 
 void DescribeContinuousBackups(const OperationContext& context, const v1::DescribeContinuousBackupsRequest& request,
                                v1::DescribeContinuousBackupsResponse* response, Finished done) {
   AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done),
                                                  FillSettings)(engine::DescribeContinuousBackups(
-      *context.engine->database(), GivenText(request, request.kTableNameFieldNumber)));
+      *context.engine->database(), context.engine->archive(), GivenText(request, request.kTableNameFieldNumber)));
 }
 
 void DescribeLimits(const OperationContext&, const v1::DescribeLimitsRequest&, v1::DescribeLimitsResponse* response,
@@ -325,8 +330,10 @@ void RestoreTableFromBackup(const OperationContext& context, const v1::RestoreTa
 }
 
 void RestoreTableToPointInTime(const OperationContext& context, const v1::RestoreTableToPointInTimeRequest& request,
-                               v1::RestoreTableToPointInTimeResponse*, Finished done) {
-  std::move(done)(engine::RestoreTableToPointInTime(*context.engine->database(), ToRestoreToPointInTime(request)));
+                               v1::RestoreTableToPointInTimeResponse* response, Finished done) {
+  context.engine->RestoreTableToPointInTime(
+      ToRestoreToPointInTime(request),
+      AnswerIn<engine::TableDescription>(response->mutable_table_description(), std::move(done), Fill));
 }
 
 }  // namespace

@@ -51,6 +51,8 @@ constexpr ErrorRow kRows[] = {
     {Type::kExportConflict, Code::kFailedPrecondition, 400, kApi, kLower},
     {Type::kInvalidExportTime, Code::kInvalidArgument, 400, kApi, kLower},
     {Type::kPointInTimeRecoveryUnavailable, Code::kFailedPrecondition, 400, kApi, kLower},
+    {Type::kInvalidRestoreTime, Code::kInvalidArgument, 400, kApi, kLower},
+    {Type::kTableInUse, Code::kFailedPrecondition, 400, kApi, kLower},
     {Type::kImportNotFound, Code::kNotFound, 400, kApi, kLower},
     {Type::kImportConflict, Code::kFailedPrecondition, 400, kApi, kLower},
     {Type::kTableAlreadyExists, Code::kAlreadyExists, 400, kApi, kLower},

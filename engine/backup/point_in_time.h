@@ -1,18 +1,19 @@
 #ifndef ARMATURE_ENGINE_BACKUP_POINT_IN_TIME_H_
 #define ARMATURE_ENGINE_BACKUP_POINT_IN_TIME_H_
 
-// RestoreTableToPointInTime. The daemon keeps no history from which it could make a table of the past, so that every
-// request ends in an error; those that are wrong get the error of the original service.
+// RestoreTableToPointInTime: one table as it was at a moment, made from the archive.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "engine/backup/table_backups.h"
-#include "storage/store/database.h"
+#include "engine/tables/table_description.h"
 
 namespace armature::engine {
+
+struct Parts;
 
 struct RestoreToPointInTimeRequest {
   RestoreTableRequest restore;  // target and overrides; it has no backup
@@ -22,10 +23,17 @@ struct RestoreToPointInTimeRequest {
   std::optional<int64_t> time_ms = {};
 };
 
+// Starts the restore without waiting for it. The table is CREATING until it is complete; one whose restore fails is
+// deleted, and the reason is logged. Blocks: it reads the archive, and waits some seconds for a time that is not yet in
+// it.
+//
 // Errors, in this order: ValidationException for members, and for an ARN of another region or account;
-// TableNotFoundException; PointInTimeRecoveryUnavailableException. Source of order and texts: answers of the original
-// service, captured in October 2026.
-absl::Status RestoreTableToPointInTime(const store::Database& database, const RestoreToPointInTimeRequest& request);
+// TableNotFoundException; PointInTimeRecoveryUnavailableException if the setting is off, or nothing can be restored
+// yet; InvalidRestoreTimeException for a time outside of the window; TableAlreadyExistsException;
+// TableInUseException; ValidationException for overrides; LimitExceededException; InvalidRestoreTimeException, naming
+// the file and the times that can be restored, if the archive is broken before the time. Source of order and texts:
+// answers of the original service, captured in October 2026.
+absl::StatusOr<TableDescription> RestoreTableToPointInTime(Parts* parts, const RestoreToPointInTimeRequest& request);
 
 }  // namespace armature::engine
 

@@ -165,7 +165,7 @@ absl::StatusOr<model::TableDescriptor> RestoredTable(const model::TableDescripto
   }
   target.attribute_definitions = source.attribute_definitions;
   model::EraseUnusedDefinitions(&target);
-  target.restore = model::RestoreOrigin{.backup_arn = *request.backup_arn,
+  target.restore = model::RestoreOrigin{.backup_arn = request.backup_arn.value_or(""),
                                         .source_table_arn = model::TableArn(source.name),
                                         .time_ms = absl::ToUnixMillis(absl::Now()),
                                         .in_progress = true};

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_BACKUP_RESTORED_TABLE_H_
 #define ARMATURE_ENGINE_BACKUP_RESTORED_TABLE_H_
 
-// The table that a restore makes: that of the backup with the overrides of the request.
+// The table that a restore makes: its source with the overrides of the request.
 
 #include "absl/status/statusor.h"
 #include "engine/backup/table_backups.h"
@@ -9,10 +9,11 @@
 
 namespace armature::engine {
 
-// Returns the new table for a request that has passed CheckRestoreTable. Stream, time to live, tags, table class, warm
-// throughput, deletion protection, policy and continuous backups of the source are not restored.
-// Errors: ValidationException for overrides that the rules of settings refuse (storage/model/setting_rules.h), or that
-// do not fit the source. Source of the texts: answers of the original service, captured in October 2026.
+// Returns the new table for a request that has passed CheckRestoreTable, or the checks of RestoreTableToPointInTime.
+// Stream, time to live, tags, table class, warm throughput, deletion protection, policy and continuous backups of the
+// source are not restored. Errors: ValidationException for overrides that the rules of settings refuse
+// (storage/model/setting_rules.h), or that do not fit the source. Source of the texts: answers of the original service,
+// captured in October 2026.
 absl::StatusOr<model::TableDescriptor> RestoredTable(const model::TableDescriptor& source,
                                                      const RestoreTableRequest& request);
 

@@ -103,24 +103,6 @@ absl::StatusOr<store::BackupPlacePtr> HoldPlace(const Parts& parts) {
   return place;
 }
 
-absl::Status TableExistsError(std::string_view name) {
-  return TableAlreadyExistsError(Cat("Table already exists: ", name));
-}
-
-absl::StatusOr<TableDescription> StartRestore(Parts* parts, store::BackupPlacePtr place,
-                                              std::unique_ptr<store::BackupReader> backup, TableId source,
-                                              model::TableDescriptor target) {
-  const std::string name = target.name;
-  if (!parts->restores.HasRoom()) return LimitExceededError("There are too many restores waiting for each other");
-  absl::StatusOr<model::TableDescriptor> made = parts->database->tables().Create(std::move(target));
-  if (!made.ok() && parts->database->catalog()->Find(name) != nullptr) {
-    return TableExistsError(name);
-  }
-  ARM_RETURN_IF_ERROR(made.status());
-  parts->restores.Start({.place = std::move(place), .backup = std::move(backup), .source = source, .target = made->id});
-  return DescribeWithoutTotals(*std::move(made));
-}
-
 }  // namespace
 
 absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRequest& request) {
@@ -224,16 +206,15 @@ absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const Rest
     return BackupInUseError(Cat("Backup is being used by another control plane operation: ", *request.backup_arn));
   }
   if (place == nullptr) return NoSuchBackupError(*request.backup_arn);
-  if (parts->database->catalog()->Find(*request.target_table_name) != nullptr) {
-    return TableExistsError(*request.target_table_name);
-  }
+  ARM_RETURN_IF_ERROR(CheckRestoreTarget(*parts, *request.target_table_name));
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, RestoredTable(known.backup.table, request));
   // Kept open from here on, so that the backup cannot be deleted.
   absl::StatusOr<std::unique_ptr<store::BackupReader>> backup =
       store::BackupReader::Open(place->volume(), place->path(), known.id);
   if (absl::IsNotFound(backup.status())) return NoSuchBackupError(*request.backup_arn);
   ARM_RETURN_IF_ERROR(store::ErrorIn(*place, backup.status()));
-  return StartRestore(parts, std::move(place), *std::move(backup), known.backup.table.id, std::move(target));
+  return StartRestore(parts, {.place = std::move(place), .backup = *std::move(backup), .source = known.backup.table.id},
+                      std::move(target));
 }
 
 absl::StatusOr<TableDescription> RestoreTableOf(Parts* parts, const RestoreTableOfRequest& request) {
@@ -256,7 +237,9 @@ absl::StatusOr<TableDescription> RestoreTableOf(Parts* parts, const RestoreTable
     restore.target_table_name = request.target_table_name;
     restore.backup_arn = MakeBackupArn(model::TableArn(table.name), absl::ToUnixMillis(absl::Now()), request.backup);
     ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, RestoredTable(table, restore));
-    return StartRestore(parts, *std::move(place), *std::move(backup), table.id, std::move(target));
+    const TableId source = table.id;
+    return StartRestore(parts, {.place = *std::move(place), .backup = *std::move(backup), .source = source},
+                        std::move(target));
   }
   return ResourceNotFoundError(Cat("Backup ", request.backup, " in ", directory, " has no table ", request.table_name));
 }

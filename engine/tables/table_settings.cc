@@ -11,6 +11,7 @@
 #include "engine/parts.h"
 #include "engine/tables/resource_arn.h"
 #include "glog/logging.h"
+#include "storage/archive/shipper.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -92,7 +93,7 @@ absl::Status Apply(bool enable, const std::string& attribute, model::TableDescri
 
 constexpr int64_t kPeriodDaysMin = 1;
 constexpr int64_t kPeriodDaysMax = 35;  // also the default
-constexpr absl::Duration kRestorableAfter = absl::Minutes(5);
+constexpr int64_t kCatchUpMs = 60'000;
 constexpr std::string_view kRecoveryPath = "pointInTimeRecoverySpecification";
 
 absl::Status TableNotFound(std::string_view name_or_arn) {
@@ -112,16 +113,18 @@ void CheckSpecification(const std::optional<PointInTimeRecoverySpecification>& s
 }
 
 int64_t WholeSecondMs(absl::Time time) { return absl::ToUnixSeconds(time) * 1000; }
+// The second that begins at `ms` or behind it.
+int64_t NextSecondMs(int64_t ms) { return (ms + 999) / 1000 * 1000; }
 
-ContinuousBackupsDescription DescriptionOf(const model::TableDescriptor& table, absl::Time now) {
+ContinuousBackupsDescription DescriptionOf(const model::TableDescriptor& table, const archive::Shipper* archive,
+                                           absl::Time now) {
   ContinuousBackupsDescription description;
   description.enabled = table.state != model::TableState::kCreating;
   const std::optional<model::PointInTimeRecovery>& recovery = table.settings.point_in_time_recovery;
   if (!recovery.has_value()) return description;
   description.recovery_enabled = true;
   description.period_days = recovery->period_days;
-  description.earliest_ms = EarliestRestorableMs(*recovery, now);
-  description.latest_ms = std::max(description.earliest_ms, WholeSecondMs(now - kRestorableAfter));
+  description.window = RestorableWindow(*recovery, archive, now);
   return description;
 }
 
@@ -155,6 +158,27 @@ absl::Status CheckUpdateShape(const SettingUpdate<Specification>& request) {
 int64_t EarliestRestorableMs(const model::PointInTimeRecovery& recovery, absl::Time now) {
   return std::max(WholeSecondMs(absl::FromUnixMillis(recovery.enabled_since_ms)),
                   WholeSecondMs(now - absl::Hours(24) * recovery.period_days));
+}
+
+std::optional<archive::Span> RestorableWindow(const model::PointInTimeRecovery& recovery,
+                                              const std::vector<archive::Span>& spans, absl::Time now) {
+  if (spans.empty()) return std::nullopt;
+  const int64_t from_ms = EarliestRestorableMs(recovery, now);
+  auto first = std::find_if(spans.begin(), spans.end(),
+                            [from_ms](const archive::Span& span) { return span.until_ms >= from_ms; });
+  // The archive is a little behind the time at which the setting was enabled, or it is away.
+  if (first == spans.end() && from_ms > spans.back().until_ms + kCatchUpMs) return std::nullopt;
+  if (first == spans.end()) --first;
+  const int64_t earliest_ms = std::max(from_ms, NextSecondMs(first->from_ms));
+  const int64_t latest_ms = WholeSecondMs(absl::FromUnixMillis(spans.back().until_ms));
+  return archive::Span{.from_ms = earliest_ms, .until_ms = std::max(earliest_ms, latest_ms)};
+}
+
+std::optional<archive::Span> RestorableWindow(const model::PointInTimeRecovery& recovery,
+                                              const archive::Shipper* archive, absl::Time now) {
+  if (archive == nullptr) return std::nullopt;
+  const std::optional<std::vector<archive::Span>> spans = archive->restorable();
+  return spans.has_value() ? RestorableWindow(recovery, *spans, now) : std::nullopt;
 }
 
 bool HasSettings(const model::TableDescriptor& table) {
@@ -255,14 +279,16 @@ absl::StatusOr<TimeToLiveDescription> DescribeTimeToLive(const store::Database& 
 }
 
 absl::StatusOr<ContinuousBackupsDescription> DescribeContinuousBackups(const store::Database& database,
+                                                                       const archive::Shipper* archive,
                                                                        const std::optional<std::string>& table_name) {
   ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
   const absl::StatusOr<PinnedTable> pinned = FindTableWithSettings(database, *table_name);
   if (!pinned.ok()) return TableNotFound(*table_name);
-  return DescriptionOf(pinned->table->descriptor, absl::Now());
+  return DescriptionOf(pinned->table->descriptor, archive, absl::Now());
 }
 
 absl::StatusOr<ContinuousBackupsDescription> UpdateContinuousBackups(store::Database* database,
+                                                                     const archive::Shipper* archive,
                                                                      const UpdateContinuousBackupsRequest& request) {
   ARM_RETURN_IF_ERROR(CheckUpdateShape(request));
   const PointInTimeRecoverySpecification& specification = *request.specification;
@@ -279,11 +305,11 @@ absl::StatusOr<ContinuousBackupsDescription> UpdateContinuousBackups(store::Data
       }));
   if (!updated.has_value()) return TableNotFound(*request.table_name);
   // Nobody should rely on backups that are not there.
-  LOG_IF(WARNING, *specification.enabled && !was_enabled) << "continuous backups: point-in-time recovery was enabled, "
-                                                             "but no history of tables is kept: the table cannot be "
-                                                             "restored to a point in time, make backups of it table="
-                                                          << updated->name;
-  return DescriptionOf(*updated, now);
+  LOG_IF(WARNING, *specification.enabled && !was_enabled && archive == nullptr)
+      << "continuous backups: point-in-time recovery was enabled, but without --archive_dir no history of tables is "
+         "kept: the table cannot be restored to a point in time, make backups of it table="
+      << updated->name;
+  return DescriptionOf(*updated, archive, now);
 }
 
 }  // namespace armature::engine

@@ -14,9 +14,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "storage/archive/restorable.h"
 #include "storage/model/table_descriptor.h"
 #include "storage/model/table_settings.h"
 #include "storage/store/database.h"
+
+namespace armature::archive {
+class Shipper;
+}
 
 namespace armature::engine {
 
@@ -86,9 +91,9 @@ absl::StatusOr<TimeToLiveSpecification> UpdateTimeToLive(store::Database* databa
 absl::StatusOr<TimeToLiveDescription> DescribeTimeToLive(const store::Database& database,
                                                          const std::optional<std::string>& table_name);
 
-// DescribeContinuousBackups, UpdateContinuousBackups: the setting is stored and reported. Tables cannot be restored to
-// a point in time, and a warning in the log says so when the setting is enabled; exports require the setting, as in the
-// original service.
+// DescribeContinuousBackups, UpdateContinuousBackups. Without an archive tables cannot be restored to a point in time:
+// the setting is stored and reported without a window, and a warning in the log says so when it is enabled. Exports
+// require the setting, as in the original service.
 struct PointInTimeRecoverySpecification {
   std::optional<bool> enabled;
   std::optional<int64_t> period_days;
@@ -101,18 +106,29 @@ struct ContinuousBackupsDescription {
   // PointInTimeRecoveryDescription. The other members are set only if it is enabled.
   bool recovery_enabled = false;
   int64_t period_days = 0;
-  int64_t earliest_ms = 0;
-  int64_t latest_ms = 0;
+  std::optional<archive::Span> window;  // absent: nothing can be restored, or nothing yet
 };
 
-// The beginning of the window of recovery, in milliseconds since the epoch. Windows begin and end with whole seconds.
+// The beginning of the window of recovery as far as the setting tells, in milliseconds since the epoch. Windows begin
+// and end with whole seconds.
 int64_t EarliestRestorableMs(const model::PointInTimeRecovery& recovery, absl::Time now);
 
-// Errors: ValidationException, TableNotFoundException, ContinuousBackupsUnavailableException. UpdateContinuousBackups
-// blocks: it writes to disk.
+// The times to which a table with the setting can be restored; the archive may lack some in between. `spans`: the
+// moments that the archive can restore. A window that has just begun may end somewhat ahead of the archive. Nullopt:
+// none.
+std::optional<archive::Span> RestorableWindow(const model::PointInTimeRecovery& recovery,
+                                              const std::vector<archive::Span>& spans, absl::Time now);
+// RestorableWindow of an archive; null: there is none.
+std::optional<archive::Span> RestorableWindow(const model::PointInTimeRecovery& recovery,
+                                              const archive::Shipper* archive, absl::Time now);
+
+// `archive`: null if there is none. Errors: ValidationException, TableNotFoundException,
+// ContinuousBackupsUnavailableException. UpdateContinuousBackups blocks: it writes to disk.
 absl::StatusOr<ContinuousBackupsDescription> DescribeContinuousBackups(const store::Database& database,
+                                                                       const archive::Shipper* archive,
                                                                        const std::optional<std::string>& table_name);
 absl::StatusOr<ContinuousBackupsDescription> UpdateContinuousBackups(store::Database* database,
+                                                                     const archive::Shipper* archive,
                                                                      const UpdateContinuousBackupsRequest& request);
 
 // DescribeLimits, DescribeEndpoints: answers for programs that ask for them. Nothing depends on them. Capacity units

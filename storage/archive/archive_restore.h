@@ -4,26 +4,15 @@
 // Restores from an archive.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "storage/archive/archive_check.h"
 #include "storage/archive/archive_directory.h"
+#include "storage/archive/restore_plan.h"
 #include "storage/store/files/volume.h"
 
 namespace armature::archive {
-
-struct RestoreTarget {
-  // One of them is given. The restored database has every write of a time up to `at_ms`, or of a sequence of the
-  // archive up to `at_sequence`, and none behind.
-  std::optional<int64_t> at_ms{};
-  std::optional<uint64_t> at_sequence{};
-  // The chain to restore from. Needed for a sequence that several chains have.
-  std::optional<uint64_t> chain{};
-  // If the archive is broken before the target, or ends before it, restores what is before.
-  bool is_up_to_break = false;
-};
 
 struct RestoreReport {
   uint64_t chain = 0;

@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "glog/logging.h"
 #include "storage/base/fault_points.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/backup/backup_repository.h"
@@ -20,6 +21,7 @@ using store::BackupRepository;
 
 // Time for the last segments when the database ends.
 constexpr absl::Duration kEndTime = absl::Seconds(10);
+constexpr absl::Duration kShipAgain = absl::Milliseconds(20);
 constexpr absl::Duration kKeepInterval = absl::Seconds(5);
 constexpr int64_t kBaseRetryMs = 60'000;
 constexpr int64_t kRemovalMs = 3'600'000;
@@ -78,6 +80,16 @@ ShipperOptions Shipper::live() const {
   return live_;
 }
 
+bool Shipper::AwaitArchived(int64_t at_ms, absl::Duration patience) {
+  const int64_t due_ns = MonotonicAfter(patience);
+  // One turn may come before the moment.
+  while (!restorable_.Await(at_ms, std::min(due_ns, MonotonicAfter(kShipAgain)))) {
+    if (MonotonicNs() >= due_ns) return false;
+    shipper_.Wake();
+  }
+  return true;
+}
+
 std::optional<Shipper::Position> Shipper::shared() const {
   const absl::MutexLock lock(&mutex_);
   return shared_;
@@ -106,8 +118,10 @@ void Shipper::NoteOutcome(const absl::Status& status) {
       LOG(INFO) << "archive: resumed path=" << path_ << " paused_since=" << TimeText(stats_.paused_since_ms);
     }
     stats_.paused_since_ms = 0;
+    stats_.paused_reason.clear();
     return;
   }
+  stats_.paused_reason = std::string(Sv(status.message()));
   const bool is_first = stats_.paused_since_ms == 0;
   if (is_first) stats_.paused_since_ms = NowMs();
   if (is_first) {
@@ -143,7 +157,9 @@ absl::Status Shipper::TryShip(absl::Time give_up) {
     is_all = *shipped;
     if (!is_all && (absl::Now() > give_up || (shipper_.is_stopping() && give_up == absl::InfiniteFuture()))) break;
   }
-  return WriteHead();
+  ARM_RETURN_IF_ERROR(WriteHead());
+  restorable_.NoteHead(position_->chain.number, position_->until_ms);
+  return absl::OkStatus();
 }
 
 int64_t Shipper::TimeOf(const store::LogBatch& batch) {
@@ -260,6 +276,8 @@ absl::Status Shipper::Resume(const KnownChain& known) {
     wants_base_ = known.bases.empty();
   }
   Share();
+  is_restorable_stale_ = true;
+  keeper_.Wake();
   LOG(INFO) << "archive: continued path=" << path_ << " chain=" << known.chain.number
             << " segment=" << position_->next_index << " until=" << TimeText(position_->until_ms);
   return absl::OkStatus();
@@ -302,6 +320,7 @@ absl::Status Shipper::BeginChain(std::string_view reason) {
   LOG_AT_LEVEL(chains.empty() ? google::GLOG_INFO : google::GLOG_WARNING)
       << "archive: a new chain begins, with a new base path=" << path_ << " chain=" << chain.number
       << " reason=" << std::exchange(pending_reason_, "");
+  is_restorable_stale_ = true;
   keeper_.Wake();
   return absl::OkStatus();
 }
@@ -311,6 +330,8 @@ absl::Status Shipper::BeginChain(std::string_view reason) {
 
 Worker::Next Shipper::KeepTurn() {
   const int64_t now_ms = NowMs();
+  // A base takes long.
+  RefreshRestorable();
   if (IsBaseDue(now_ms)) {
     if (const absl::Status made = MakeBase(); !made.ok() && !keeper_.is_stopping()) {
       LOG(ERROR) << "archive: a base cannot be made, it is tried again path=" << path_ << " status=" << made;
@@ -332,7 +353,26 @@ Worker::Next Shipper::KeepTurn() {
     }
     if (!walk_.has_value()) next_pass_ms_ = now_ms + kPassMs;
   }
+  RefreshRestorable();
   return Worker::Next::WhenWoken(kKeepInterval);
+}
+
+void Shipper::RefreshRestorable() {
+  if (!is_restorable_stale_.exchange(false)) return;
+  const absl::Status found = FindRestorable();
+  if (found.ok()) return;
+  is_restorable_stale_ = true;
+  LOG_EVERY_N(WARNING, 60) << "archive: the moments that it can restore are not known status=" << found;
+}
+
+absl::Status Shipper::FindRestorable() {
+  const std::optional<Position> current = shared();
+  if (!current.has_value()) return absl::OkStatus();
+  ARM_RETURN_IF_ERROR(directory_->CheckThere());
+  const uint64_t chain = current->chain.number;
+  ARM_ASSIGN_OR_RETURN(std::vector<KnownSpan> spans, FindSpans(*directory_, chain, damaged_[chain]));
+  restorable_.Set(std::move(spans), chain);
+  return absl::OkStatus();
 }
 
 bool Shipper::IsBaseDue(int64_t now_ms) const {
@@ -377,6 +417,7 @@ absl::Status Shipper::MakeBase() {
   LOG(INFO) << "archive: base made path=" << path_ << " chain=" << begun->chain.number << " base=" << base.backup
             << " bytes=" << entry.size_bytes << " added=" << entry.added_bytes
             << " restorable_from=" << TimeText(base.from_ms);
+  is_restorable_stale_ = true;
   const absl::MutexLock lock(&mutex_);
   wants_base_ = false;
   stats_.last_base_ms = NowMs();
@@ -407,6 +448,7 @@ absl::Status Shipper::RemoveOld(int64_t now_ms) {
   if (std::all_of(chains.begin(), chains.end(), [](const KnownChain& known) { return known.problems.empty(); })) {
     RemoveOrphans(chains, bases->get());
   }
+  is_restorable_stale_ = true;
   // Without one of its records it is not known what a chain needs.
   std::erase_if(chains, [](const KnownChain& known) { return !known.problems.empty(); });
   // The newest whole base that is old enough is the way back to the oldest moment that is kept.
@@ -467,6 +509,8 @@ void Shipper::RemoveOrphans(const std::vector<KnownChain>& chains, BackupReposit
 
 void Shipper::NoteBreak(const KnownChain& known, uint64_t index, std::string_view what) {
   ++breaks_in_pass_;
+  damaged_in_pass_.insert(index);
+  if (damaged_[known.chain.number].insert(index).second) is_restorable_stale_ = true;
   LOG(ERROR) << "archive: a chain is broken: " << what;
   uint64_t newest = 0;
   for (const Base& base : known.bases) newest = std::max(newest, base.first_segment);
@@ -492,6 +536,7 @@ absl::Status Shipper::VerifySome(size_t segments) {
     const bool goes_on = place.has_value() && place->chain == walked_->chain.id && place->index > first;
     walk_.emplace(directory_.get(), &*walked_, goes_on ? place->index : first);
     if (!goes_on) breaks_in_pass_ = 0;
+    if (!goes_on) damaged_in_pass_.clear();
   }
   for (size_t i = 0; i < segments && !keeper_.is_stopping(); ++i) {
     const absl::StatusOr<std::optional<Segment>> segment = walk_->Next();
@@ -503,6 +548,10 @@ absl::Status Shipper::VerifySome(size_t segments) {
       walk_.emplace(directory_.get(), &*walked_, std::max(index + 1, walked_->next_segment(index)));
     } else if (!segment->has_value()) {
       walk_.reset();
+      // Files that are whole again, as those of a disk that is back.
+      std::set<uint64_t>& damaged = damaged_[walked_->chain.number];
+      if (damaged != damaged_in_pass_) is_restorable_stale_ = true;
+      damaged = damaged_in_pass_;
       const absl::MutexLock lock(&mutex_);
       stats_.breaks = breaks_in_pass_;
       stats_.last_verified_ms = NowMs();

@@ -3,9 +3,12 @@
 
 // Archives a database while it is served: segments of its log, and bases. docs/decisions/0060-a-continuous-archive.md
 
+#include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +19,7 @@
 #include "absl/time/time.h"
 #include "storage/archive/archive_check.h"
 #include "storage/archive/archive_directory.h"
+#include "storage/archive/restorable.h"
 #include "storage/base/worker.h"
 #include "storage/store/database.h"
 #include "storage/store/wal/committed_log.h"
@@ -42,6 +46,7 @@ struct ShipperStats {
   int64_t last_verified_ms = 0;
   int64_t until_ms = 0;         // everything that was acknowledged before is archived
   int64_t paused_since_ms = 0;  // 0: not paused
+  std::string paused_reason{};
   uint64_t waiting_bytes = 0;
 };
 
@@ -49,8 +54,8 @@ struct ShipperStats {
 // does not hold up the database: its log waits within a bound, and beyond it a new chain begins once the archive can be
 // written again.
 //
-// Thread-safety: stats() and ChangeOptions are thread-safe; one thread calls the others. Lifetime: the database
-// outlives it.
+// Thread-safety: stats(), ChangeOptions, directory(), restorable() and AwaitArchived are thread-safe; one thread calls
+// the others. Lifetime: the database outlives it.
 class Shipper {
  public:
   // `database` is open with an archived log.
@@ -67,6 +72,13 @@ class Shipper {
   // Takes the intervals, the age and the limit of `options` for what begins after it; the directory stays.
   void ChangeOptions(const ShipperOptions& options);
 
+  const std::string& directory() const { return path_; }
+  // The moments that can be restored; nullopt: not known yet, some seconds after a start at most. Cheap.
+  std::optional<std::vector<Span>> restorable() const { return restorable_.spans(); }
+  // Ships at once, and returns true when restorable() is known and all that was acknowledged before `at_ms` is
+  // archived; false after `patience`.
+  bool AwaitArchived(int64_t at_ms, absl::Duration patience);
+
   // One turn of each thread, for tests that have not called Start. Errors: those of the archive.
   absl::Status Ship();
   absl::Status MakeBase();
@@ -75,6 +87,8 @@ class Shipper {
   absl::Status VerifySome(size_t segments);
   // Removes bases that `now_ms` needs no more, with their segments.
   absl::Status RemoveOld(int64_t now_ms);
+  // Looks for the moments that can be restored.
+  absl::Status FindRestorable();
 
  private:
   // Where the chain goes on.
@@ -106,6 +120,8 @@ class Shipper {
   // Removes backups that a kill has left without a record. `chains` are all, without problems.
   void RemoveOrphans(const std::vector<KnownChain>& chains, store::BackupRepository* bases);
   void NoteOutcome(const absl::Status& status);
+  // FindRestorable, if something has changed.
+  void RefreshRestorable();
   void NoteBreak(const KnownChain& known, uint64_t index, std::string_view what);
   bool IsBaseDue(int64_t now_ms) const;
   std::optional<Position> shared() const;
@@ -137,6 +153,10 @@ class Shipper {
   };
   std::optional<WalkPlace> walk_place_;  // where a walk goes on that a removal has interrupted
   uint64_t breaks_in_pass_ = 0;
+  std::set<uint64_t> damaged_in_pass_;              // segments of the chain that is walked
+  std::map<uint64_t, std::set<uint64_t>> damaged_;  // by chain
+  Restorable restorable_;
+  std::atomic<bool> is_restorable_stale_ = true;
   Worker keeper_;
   Worker shipper_;
 };

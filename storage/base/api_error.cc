@@ -68,6 +68,8 @@ constexpr TypeRow kTypes[] = {
     {Type::kExportConflict, Code::kFailedPrecondition, "ExportConflictException"},
     {Type::kInvalidExportTime, Code::kInvalidArgument, "InvalidExportTimeException"},
     {Type::kPointInTimeRecoveryUnavailable, Code::kFailedPrecondition, "PointInTimeRecoveryUnavailableException"},
+    {Type::kInvalidRestoreTime, Code::kInvalidArgument, "InvalidRestoreTimeException"},
+    {Type::kTableInUse, Code::kFailedPrecondition, "TableInUseException"},
     {Type::kImportNotFound, Code::kNotFound, "ImportNotFoundException"},
     {Type::kImportConflict, Code::kFailedPrecondition, "ImportConflictException"},
     {Type::kDataLoss, Code::kDataLoss, "DataLoss"},

@@ -56,6 +56,8 @@ enum class ApiErrorType : uint8_t {
   kExportConflict,
   kInvalidExportTime,
   kPointInTimeRecoveryUnavailable,
+  kInvalidRestoreTime,
+  kTableInUse,
   kImportNotFound,
   kImportConflict,
   kDataLoss,
@@ -140,6 +142,12 @@ inline absl::Status InvalidExportTimeError(std::string_view text) {
 inline absl::Status PointInTimeRecoveryUnavailableError(std::string_view text) {
   return MakeApiError(ApiErrorType::kPointInTimeRecoveryUnavailable, text);
 }
+// A table cannot be restored to that time.
+inline absl::Status InvalidRestoreTimeError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kInvalidRestoreTime, text);
+}
+// The target table of a restore is being restored already.
+inline absl::Status TableInUseError(std::string_view text) { return MakeApiError(ApiErrorType::kTableInUse, text); }
 inline absl::Status ImportNotFoundError(std::string_view text) {
   return MakeApiError(ApiErrorType::kImportNotFound, text);
 }

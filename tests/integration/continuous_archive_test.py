@@ -4,69 +4,19 @@
 Run by CTest; by hand: continuous_archive_test.py --armatured PATH --armature PATH [unittest arguments]
 """
 
-import bisect
 import datetime
 import json
 import pathlib
 import random
 import shutil
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from armature_cli import DIFFERENCES, PATHS, USAGE_ERROR, CliTest, run_tests  # noqa: E402
 from armature_daemon import WAIT_S, Daemon, has_fault_points  # noqa: E402
-from indexed_orders import TABLE, key_of, order  # noqa: E402
-
-
-def contents(items):
-    return {key_of(item): item for item in items}
-
-
-def now_ms():
-    return time.time_ns() // 1_000_000
-
-
-def moment(ms):
-    """A time as the command line takes it."""
-    when = datetime.datetime.fromtimestamp(ms // 1000, datetime.timezone.utc)
-    return f"{when:%Y-%m-%dT%H:%M:%S}.{ms % 1000:03}Z"
-
-
-class History:
-    """Every state of a table that one client writes, and when it began to be possible and was certain."""
-
-    def __init__(self):
-        self.states = [{}]
-        self.sent = []  # of write i, which makes state i + 1
-        self.answered = []
-
-    def write(self, daemon, item, is_delete):
-        state = dict(self.states[-1])
-        sent = now_ms()
-        if is_delete:
-            key = {name: item[name] for name in ("customer", "number")}
-            status = daemon.ask("DeleteItem", TableName="Orders", Key=key)
-            state.pop(key_of(item), None)
-        else:
-            status = daemon.ask("PutItem", TableName="Orders", Item=item)
-            state[key_of(item)] = item
-        assert status == 200
-        self.sent.append(sent)
-        self.answered.append(now_ms())
-        self.states.append(state)
-
-    def write_some(self, daemon, count, chance):
-        for _ in range(count):
-            number = chance.randrange(300)
-            self.write(daemon, order(number, chance.choice(["open", "sent", "paid"])), chance.random() < 0.2)
-
-    def possible(self, ms):
-        """The states that the table may have had at the end of that millisecond."""
-        first = bisect.bisect_right(self.answered, ms)
-        last = bisect.bisect_right(self.sent, ms)
-        return self.states[first:last + 1]
+from indexed_orders import TABLE, order  # noqa: E402
+from known_history import History, contents, moment, now_ms  # noqa: E402
 
 
 class ArchiveTest(CliTest):

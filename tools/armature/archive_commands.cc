@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "storage/archive/archive_check.h"
 #include "storage/archive/archive_directory.h"
@@ -15,6 +16,7 @@
 #include "storage/store/files/volume.h"
 #include "tools/armature/data_place.h"
 #include "tools/armature/display.h"
+#include "tools/armature/message_json.h"
 
 namespace armature::cli {
 namespace {
@@ -32,6 +34,15 @@ struct ArchiveOptions {
   std::optional<uint64_t> chain{};
   bool is_up_to_break = false;
 };
+
+struct RestoreTableAtOptions {
+  std::string table_name{};
+  std::string target{};
+  std::string at{};
+  bool wait = false;
+};
+
+constexpr absl::Duration kPollTableEvery = absl::Milliseconds(200);
 
 // Turns an error of an archive into a UsageError or InputError.
 absl::Status OrArchiveError(const absl::Status& error) {
@@ -176,6 +187,52 @@ absl::Status RestoreFromArchive(const Session& session, const ArchiveOptions& op
   return absl::OkStatus();
 }
 
+absl::Status RestoreTableToMoment(const Session& session, const RestoreTableAtOptions& options) {
+  api::v1::RestoreTableToPointInTimeRequest request;
+  request.set_source_table_name(options.table_name);
+  request.set_target_table_name(options.target);
+  if (options.at == kLatest) {
+    request.set_use_latest_restorable_time(true);
+  } else {
+    const std::optional<int64_t> at_ms = ParseMoment(options.at);
+    if (!at_ms.has_value()) {
+      return UsageError(Cat("--at ", options.at, ": must be a time such as 2026-01-31T12:00:00Z, or latest"));
+    }
+    request.set_restore_date_time_ms(*at_ms);
+  }
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  ARM_ASSIGN_OR_RETURN(const auto answer, client.RestoreTableToPointInTime(request));
+  api::v1::TableDescription table = answer.table_description();
+  ProgressBar bar(&session.progress(), session.is_progress_live());
+  while (options.wait && table.table_status() == api::v1::TABLE_STATUS_CREATING) {
+    bar.Show({.what = Cat("restore ", options.target), .done = table.item_count()});
+    absl::SleepFor(kPollTableEvery);
+    // A table whose restore fails is deleted. The daemon's log has the reason.
+    ARM_ASSIGN_OR_RETURN(table, DescribeTable(client, options.target));
+  }
+  const Json json = MessageToJson(table);
+  session.Print(json, [&json] { return DetailsTable(json); });
+  return absl::OkStatus();
+}
+
+void AddRestoreTableAt(CLI::App& group, Action* action) {
+  CLI::App& restore = *group.add_subcommand(
+      "restore-table", "Restore one table as it was at a moment, as a new table of a running daemon");
+  RestoreTableAtOptions& options = SetAction(restore, action, RestoreTableToMoment);
+  restore.add_option("--table-name", options.table_name, "The table; its point-in-time recovery is on")
+      ->type_name("NAME")
+      ->required();
+  restore.add_option("--target-table-name", options.target, "The new table")->type_name("NAME")->required();
+  restore.add_option("--at", options.at, "The moment, such as 2026-01-31T12:00:00Z, or latest")
+      ->type_name("TIME")
+      ->required();
+  restore.add_flag("--wait", options.wait, "Return when the table is complete");
+  restore.footer(
+      "Indexes and settings are those that the table has now; tags, time to live and streams are not restored.\n\n"
+      "Example:\n  armature archive restore-table --table-name Orders --target-table-name Orders-then --at "
+      "2026-01-31T12:00:00Z --wait\n");
+}
+
 ArchiveOptions& AddCommand(CLI::App& group, const char* name, const char* description, Action* action,
                            absl::Status (*run)(const Session&, const ArchiveOptions&), CLI::App** command) {
   *command = group.add_subcommand(name, description);
@@ -220,6 +277,7 @@ void AddArchiveCommands(CLI::App& app, Action* action) {
       "is repeated; until it has finished, no daemon starts with the directory.\n\n"
       "Example:\n  armature archive restore --dir /archive/armature --at 2026-01-31T12:00:00Z --data-dir "
       "/var/lib/armature\n");
+  AddRestoreTableAt(group, action);
 }
 
 }  // namespace armature::cli

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_ARCHIVE_COMMANDS_H_
 #define ARMATURE_TOOLS_ARMATURE_ARCHIVE_COMMANDS_H_
 
-// The commands of continuous archives: list, verify and restore, without the daemon.
+// The commands of continuous archives: list, verify and restore, without the daemon, and restore-table.
 
 #include <cstdint>
 #include <optional>

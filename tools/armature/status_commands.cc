@@ -66,6 +66,31 @@ std::string Trouble(const admin::v1::GetServerInfoResponse& server) {
   return "";
 }
 
+std::string TimeLine(int64_t ms) {
+  return std::string(Sv(absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", absl::FromUnixMillis(ms), absl::UTCTimeZone())));
+}
+
+// How far behind the archive is, and from when on tables can be restored. Empty without an archive.
+std::string ArchiveLines(const admin::v1::GetServerInfoResponse& server) {
+  if (!server.has_archive()) return "";
+  const admin::v1::ArchiveStatus& archive = server.archive();
+  std::string lines = "archive ";
+  if (archive.paused_since_ms() != 0) {
+    lines += Cat("PAUSED since ", TimeLine(archive.paused_since_ms()), ", ", ShowBytes(archive.waiting_bytes()),
+                 " of the log wait: ", archive.paused_reason());
+  } else if (archive.until_ms() == 0) {
+    lines += "has nothing yet";
+  } else {
+    lines += Cat(Sv(absl::FormatDuration(absl::Seconds(archive.lag_ms() / 1000))), " behind");
+  }
+  lines += archive.restorable().empty() ? ", nothing can be restored yet"
+                                        : Cat(", restores since ", TimeLine(archive.restorable(0).from_ms()));
+  if (archive.restorable_size() > 1) lines += Cat(" with ", archive.restorable_size() - 1, " gaps");
+  lines += "\n";
+  if (archive.breaks() > 0) lines += Cat("archive BROKEN at ", archive.breaks(), " places, see the log\n");
+  return lines;
+}
+
 std::string ServerLines(const admin::v1::GetServerInfoResponse& server) {
   const std::string trouble = Trouble(server);
   const auto uptime = absl::Seconds(server.uptime_ms() / 1000);
@@ -81,6 +106,7 @@ std::string ServerLines(const admin::v1::GetServerInfoResponse& server) {
                WithCommas(static_cast<int64_t>(server.commit_queue_units())), " waiting, held back ",
                Sv(absl::FormatDuration(absl::Milliseconds(server.stall_ms_total()))), " in all\n");
   for (const std::string& damaged : server.damaged()) lines += Cat("DAMAGED ", damaged, "\n");
+  lines += ArchiveLines(server);
   if (server.stream_count() > 0) {
     lines += Cat("streams ", server.stream_count(), ", ", ShowBytes(server.stream_bytes()), " of records, limit ",
                  ShowBytes(server.stream_max_bytes()),
@@ -90,8 +116,9 @@ std::string ServerLines(const admin::v1::GetServerInfoResponse& server) {
 }
 
 // A sentence for those who believe that their tables have continuous backups.
-std::string RecoveryLine(const std::vector<std::string>& tables) {
-  if (tables.empty()) return "";
+std::string RecoveryLine(const Overview& overview) {
+  const std::vector<std::string>& tables = overview.tables_with_recovery;
+  if (tables.empty() || overview.server.has_archive()) return "";
   std::string names = tables[0];
   for (size_t i = 1; i < tables.size(); ++i) names += Cat(", ", tables[i]);
   return Cat("backups POINT-IN-TIME RECOVERY IS ENABLED BUT KEEPS NO HISTORY, so only backups can restore ", names,
@@ -136,7 +163,7 @@ Json ToJson(const Overview& overview) {
 }
 
 std::string ToText(const Overview& overview) {
-  return Cat(ServerLines(overview.server), RecoveryLine(overview.tables_with_recovery), "\n", TableLines(overview));
+  return Cat(ServerLines(overview.server), RecoveryLine(overview), "\n", TableLines(overview));
 }
 
 struct StatusOptions {

@@ -399,7 +399,7 @@ func (x IndexDifference_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use IndexDifference_Kind.Descriptor instead.
 func (IndexDifference_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{19, 0}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{21, 0}
 }
 
 // No parameters.
@@ -481,7 +481,8 @@ type GetServerInfoResponse struct {
 	ColumnFamiliesMax    uint64 `protobuf:"varint,35,opt,name=column_families_max,json=columnFamiliesMax,proto3" json:"column_families_max,omitempty"`
 	// Tables and indexes whose files are damaged, with file and reason, one line each. A damaged table is set apart: its
 	// reads and writes fail, and the others go on. A damaged index fails its reads.
-	Damaged       []string `protobuf:"bytes,36,rep,name=damaged,proto3" json:"damaged,omitempty"`
+	Damaged       []string       `protobuf:"bytes,36,rep,name=damaged,proto3" json:"damaged,omitempty"`
+	Archive       *ArchiveStatus `protobuf:"bytes,40,opt,name=archive,proto3" json:"archive,omitempty"` // Absent: the daemon has no archive.
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -705,6 +706,160 @@ func (x *GetServerInfoResponse) GetDamaged() []string {
 	return nil
 }
 
+func (x *GetServerInfoResponse) GetArchive() *ArchiveStatus {
+	if x != nil {
+		return x.Archive
+	}
+	return nil
+}
+
+// State of the archive to which the daemon ships what is written. Times are in milliseconds since 1970.
+type ArchiveStatus struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	UntilMs       int64                  `protobuf:"varint,1,opt,name=until_ms,json=untilMs,proto3" json:"until_ms,omitempty"`                     // Everything that was acknowledged before is in the archive; 0 before the first segment.
+	LagMs         int64                  `protobuf:"varint,2,opt,name=lag_ms,json=lagMs,proto3" json:"lag_ms,omitempty"`                           // Age of that moment.
+	PausedSinceMs int64                  `protobuf:"varint,3,opt,name=paused_since_ms,json=pausedSinceMs,proto3" json:"paused_since_ms,omitempty"` // 0: it is written.
+	PausedReason  string                 `protobuf:"bytes,4,opt,name=paused_reason,json=pausedReason,proto3" json:"paused_reason,omitempty"`       // Why it cannot be written.
+	WaitingBytes  uint64                 `protobuf:"varint,5,opt,name=waiting_bytes,json=waitingBytes,proto3" json:"waiting_bytes,omitempty"`      // Size of the log files that wait for the archive only.
+	Breaks        uint64                 `protobuf:"varint,6,opt,name=breaks,proto3" json:"breaks,omitempty"`                                      // That the last verification has found.
+	// The moments that can be restored, ascending. Empty before the first base, and for some seconds after a start.
+	Restorable    []*ArchiveSpan `protobuf:"bytes,7,rep,name=restorable,proto3" json:"restorable,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ArchiveStatus) Reset() {
+	*x = ArchiveStatus{}
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ArchiveStatus) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ArchiveStatus) ProtoMessage() {}
+
+func (x *ArchiveStatus) ProtoReflect() protoreflect.Message {
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ArchiveStatus.ProtoReflect.Descriptor instead.
+func (*ArchiveStatus) Descriptor() ([]byte, []int) {
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ArchiveStatus) GetUntilMs() int64 {
+	if x != nil {
+		return x.UntilMs
+	}
+	return 0
+}
+
+func (x *ArchiveStatus) GetLagMs() int64 {
+	if x != nil {
+		return x.LagMs
+	}
+	return 0
+}
+
+func (x *ArchiveStatus) GetPausedSinceMs() int64 {
+	if x != nil {
+		return x.PausedSinceMs
+	}
+	return 0
+}
+
+func (x *ArchiveStatus) GetPausedReason() string {
+	if x != nil {
+		return x.PausedReason
+	}
+	return ""
+}
+
+func (x *ArchiveStatus) GetWaitingBytes() uint64 {
+	if x != nil {
+		return x.WaitingBytes
+	}
+	return 0
+}
+
+func (x *ArchiveStatus) GetBreaks() uint64 {
+	if x != nil {
+		return x.Breaks
+	}
+	return 0
+}
+
+func (x *ArchiveStatus) GetRestorable() []*ArchiveSpan {
+	if x != nil {
+		return x.Restorable
+	}
+	return nil
+}
+
+// All moments between two times.
+type ArchiveSpan struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	FromMs        int64                  `protobuf:"varint,1,opt,name=from_ms,json=fromMs,proto3" json:"from_ms,omitempty"`
+	UntilMs       int64                  `protobuf:"varint,2,opt,name=until_ms,json=untilMs,proto3" json:"until_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ArchiveSpan) Reset() {
+	*x = ArchiveSpan{}
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ArchiveSpan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ArchiveSpan) ProtoMessage() {}
+
+func (x *ArchiveSpan) ProtoReflect() protoreflect.Message {
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ArchiveSpan.ProtoReflect.Descriptor instead.
+func (*ArchiveSpan) Descriptor() ([]byte, []int) {
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ArchiveSpan) GetFromMs() int64 {
+	if x != nil {
+		return x.FromMs
+	}
+	return 0
+}
+
+func (x *ArchiveSpan) GetUntilMs() int64 {
+	if x != nil {
+		return x.UntilMs
+	}
+	return 0
+}
+
 // Errors: ValidationException for a choice that is none, and for numbers out of their range.
 type ListRequestsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -717,7 +872,7 @@ type ListRequestsRequest struct {
 
 func (x *ListRequestsRequest) Reset() {
 	*x = ListRequestsRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[2]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -729,7 +884,7 @@ func (x *ListRequestsRequest) String() string {
 func (*ListRequestsRequest) ProtoMessage() {}
 
 func (x *ListRequestsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[2]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -742,7 +897,7 @@ func (x *ListRequestsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequestsRequest.ProtoReflect.Descriptor instead.
 func (*ListRequestsRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{2}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListRequestsRequest) GetChoice() RequestChoice {
@@ -781,7 +936,7 @@ type ListRequestsResponse struct {
 
 func (x *ListRequestsResponse) Reset() {
 	*x = ListRequestsResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[3]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +948,7 @@ func (x *ListRequestsResponse) String() string {
 func (*ListRequestsResponse) ProtoMessage() {}
 
 func (x *ListRequestsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[3]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +961,7 @@ func (x *ListRequestsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequestsResponse.ProtoReflect.Descriptor instead.
 func (*ListRequestsResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{3}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListRequestsResponse) GetRequests() []*RequestStatus {
@@ -850,7 +1005,7 @@ type RequestStatus struct {
 
 func (x *RequestStatus) Reset() {
 	*x = RequestStatus{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[4]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -862,7 +1017,7 @@ func (x *RequestStatus) String() string {
 func (*RequestStatus) ProtoMessage() {}
 
 func (x *RequestStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[4]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -875,7 +1030,7 @@ func (x *RequestStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestStatus.ProtoReflect.Descriptor instead.
 func (*RequestStatus) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{4}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RequestStatus) GetOperation() string {
@@ -956,7 +1111,7 @@ type RequestWaits struct {
 
 func (x *RequestWaits) Reset() {
 	*x = RequestWaits{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[5]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -968,7 +1123,7 @@ func (x *RequestWaits) String() string {
 func (*RequestWaits) ProtoMessage() {}
 
 func (x *RequestWaits) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[5]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -981,7 +1136,7 @@ func (x *RequestWaits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestWaits.ProtoReflect.Descriptor instead.
 func (*RequestWaits) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{5}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RequestWaits) GetQueueUs() int64 {
@@ -1048,7 +1203,7 @@ type IndexStatus struct {
 
 func (x *IndexStatus) Reset() {
 	*x = IndexStatus{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[6]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1060,7 +1215,7 @@ func (x *IndexStatus) String() string {
 func (*IndexStatus) ProtoMessage() {}
 
 func (x *IndexStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[6]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1073,7 +1228,7 @@ func (x *IndexStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexStatus.ProtoReflect.Descriptor instead.
 func (*IndexStatus) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{6}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *IndexStatus) GetTableName() string {
@@ -1186,7 +1341,7 @@ type IndexBuild struct {
 
 func (x *IndexBuild) Reset() {
 	*x = IndexBuild{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[7]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1198,7 +1353,7 @@ func (x *IndexBuild) String() string {
 func (*IndexBuild) ProtoMessage() {}
 
 func (x *IndexBuild) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[7]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1211,7 +1366,7 @@ func (x *IndexBuild) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexBuild.ProtoReflect.Descriptor instead.
 func (*IndexBuild) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{7}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *IndexBuild) GetPhase() IndexBuildPhase {
@@ -1286,7 +1441,7 @@ type GetHotKeysRequest struct {
 
 func (x *GetHotKeysRequest) Reset() {
 	*x = GetHotKeysRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[8]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1298,7 +1453,7 @@ func (x *GetHotKeysRequest) String() string {
 func (*GetHotKeysRequest) ProtoMessage() {}
 
 func (x *GetHotKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[8]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1311,7 +1466,7 @@ func (x *GetHotKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetHotKeysRequest.ProtoReflect.Descriptor instead.
 func (*GetHotKeysRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{8}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetHotKeysRequest) GetTableName() string {
@@ -1371,7 +1526,7 @@ type HotKey struct {
 
 func (x *HotKey) Reset() {
 	*x = HotKey{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[9]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1383,7 +1538,7 @@ func (x *HotKey) String() string {
 func (*HotKey) ProtoMessage() {}
 
 func (x *HotKey) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[9]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1396,7 +1551,7 @@ func (x *HotKey) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HotKey.ProtoReflect.Descriptor instead.
 func (*HotKey) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{9}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *HotKey) GetKey() *apiv1.Item {
@@ -1442,7 +1597,7 @@ type GetHotKeysResponse struct {
 
 func (x *GetHotKeysResponse) Reset() {
 	*x = GetHotKeysResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[10]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1454,7 +1609,7 @@ func (x *GetHotKeysResponse) String() string {
 func (*GetHotKeysResponse) ProtoMessage() {}
 
 func (x *GetHotKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[10]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1467,7 +1622,7 @@ func (x *GetHotKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetHotKeysResponse.ProtoReflect.Descriptor instead.
 func (*GetHotKeysResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{10}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetHotKeysResponse) GetKeys() []*HotKey {
@@ -1524,7 +1679,7 @@ type ListIndexViolationsRequest struct {
 
 func (x *ListIndexViolationsRequest) Reset() {
 	*x = ListIndexViolationsRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[11]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1536,7 +1691,7 @@ func (x *ListIndexViolationsRequest) String() string {
 func (*ListIndexViolationsRequest) ProtoMessage() {}
 
 func (x *ListIndexViolationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[11]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1549,7 +1704,7 @@ func (x *ListIndexViolationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIndexViolationsRequest.ProtoReflect.Descriptor instead.
 func (*ListIndexViolationsRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{11}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListIndexViolationsRequest) GetTableName() string {
@@ -1585,7 +1740,7 @@ type IndexViolation struct {
 
 func (x *IndexViolation) Reset() {
 	*x = IndexViolation{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[12]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1597,7 +1752,7 @@ func (x *IndexViolation) String() string {
 func (*IndexViolation) ProtoMessage() {}
 
 func (x *IndexViolation) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[12]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1610,7 +1765,7 @@ func (x *IndexViolation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexViolation.ProtoReflect.Descriptor instead.
 func (*IndexViolation) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{12}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *IndexViolation) GetKey() *apiv1.Item {
@@ -1646,7 +1801,7 @@ type ListIndexViolationsResponse struct {
 
 func (x *ListIndexViolationsResponse) Reset() {
 	*x = ListIndexViolationsResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[13]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1658,7 +1813,7 @@ func (x *ListIndexViolationsResponse) String() string {
 func (*ListIndexViolationsResponse) ProtoMessage() {}
 
 func (x *ListIndexViolationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[13]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1671,7 +1826,7 @@ func (x *ListIndexViolationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIndexViolationsResponse.ProtoReflect.Descriptor instead.
 func (*ListIndexViolationsResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{13}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListIndexViolationsResponse) GetViolations() []*IndexViolation {
@@ -1705,7 +1860,7 @@ type ListIndexStatusRequest struct {
 
 func (x *ListIndexStatusRequest) Reset() {
 	*x = ListIndexStatusRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[14]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1717,7 +1872,7 @@ func (x *ListIndexStatusRequest) String() string {
 func (*ListIndexStatusRequest) ProtoMessage() {}
 
 func (x *ListIndexStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[14]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1730,7 +1885,7 @@ func (x *ListIndexStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIndexStatusRequest.ProtoReflect.Descriptor instead.
 func (*ListIndexStatusRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{14}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListIndexStatusRequest) GetTableName() string {
@@ -1750,7 +1905,7 @@ type ListIndexStatusResponse struct {
 
 func (x *ListIndexStatusResponse) Reset() {
 	*x = ListIndexStatusResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[15]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1762,7 +1917,7 @@ func (x *ListIndexStatusResponse) String() string {
 func (*ListIndexStatusResponse) ProtoMessage() {}
 
 func (x *ListIndexStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[15]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1775,7 +1930,7 @@ func (x *ListIndexStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIndexStatusResponse.ProtoReflect.Descriptor instead.
 func (*ListIndexStatusResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{15}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListIndexStatusResponse) GetIndexes() []*IndexStatus {
@@ -1796,7 +1951,7 @@ type GetIndexStatusRequest struct {
 
 func (x *GetIndexStatusRequest) Reset() {
 	*x = GetIndexStatusRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[16]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1808,7 +1963,7 @@ func (x *GetIndexStatusRequest) String() string {
 func (*GetIndexStatusRequest) ProtoMessage() {}
 
 func (x *GetIndexStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[16]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1821,7 +1976,7 @@ func (x *GetIndexStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIndexStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetIndexStatusRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{16}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetIndexStatusRequest) GetTableName() string {
@@ -1848,7 +2003,7 @@ type GetIndexStatusResponse struct {
 
 func (x *GetIndexStatusResponse) Reset() {
 	*x = GetIndexStatusResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[17]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1860,7 +2015,7 @@ func (x *GetIndexStatusResponse) String() string {
 func (*GetIndexStatusResponse) ProtoMessage() {}
 
 func (x *GetIndexStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[17]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1873,7 +2028,7 @@ func (x *GetIndexStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetIndexStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetIndexStatusResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{17}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetIndexStatusResponse) GetIndex() *IndexStatus {
@@ -1897,7 +2052,7 @@ type VerifyTableRequest struct {
 
 func (x *VerifyTableRequest) Reset() {
 	*x = VerifyTableRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[18]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1909,7 +2064,7 @@ func (x *VerifyTableRequest) String() string {
 func (*VerifyTableRequest) ProtoMessage() {}
 
 func (x *VerifyTableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[18]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1922,7 +2077,7 @@ func (x *VerifyTableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyTableRequest.ProtoReflect.Descriptor instead.
 func (*VerifyTableRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{18}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *VerifyTableRequest) GetTableName() string {
@@ -1960,7 +2115,7 @@ type IndexDifference struct {
 
 func (x *IndexDifference) Reset() {
 	*x = IndexDifference{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[19]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1972,7 +2127,7 @@ func (x *IndexDifference) String() string {
 func (*IndexDifference) ProtoMessage() {}
 
 func (x *IndexDifference) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[19]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1985,7 +2140,7 @@ func (x *IndexDifference) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexDifference.ProtoReflect.Descriptor instead.
 func (*IndexDifference) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{19}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *IndexDifference) GetIndexName() string {
@@ -2037,7 +2192,7 @@ type VerifyTableResponse struct {
 
 func (x *VerifyTableResponse) Reset() {
 	*x = VerifyTableResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[20]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2049,7 +2204,7 @@ func (x *VerifyTableResponse) String() string {
 func (*VerifyTableResponse) ProtoMessage() {}
 
 func (x *VerifyTableResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[20]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2062,7 +2217,7 @@ func (x *VerifyTableResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyTableResponse.ProtoReflect.Descriptor instead.
 func (*VerifyTableResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{20}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *VerifyTableResponse) GetDifferences() []*IndexDifference {
@@ -2110,7 +2265,7 @@ type ExportTableRequest struct {
 
 func (x *ExportTableRequest) Reset() {
 	*x = ExportTableRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[21]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2122,7 +2277,7 @@ func (x *ExportTableRequest) String() string {
 func (*ExportTableRequest) ProtoMessage() {}
 
 func (x *ExportTableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[21]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2135,7 +2290,7 @@ func (x *ExportTableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportTableRequest.ProtoReflect.Descriptor instead.
 func (*ExportTableRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{21}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ExportTableRequest) GetTableName() string {
@@ -2156,7 +2311,7 @@ type ExportTableResponse struct {
 
 func (x *ExportTableResponse) Reset() {
 	*x = ExportTableResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[22]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2168,7 +2323,7 @@ func (x *ExportTableResponse) String() string {
 func (*ExportTableResponse) ProtoMessage() {}
 
 func (x *ExportTableResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[22]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2181,7 +2336,7 @@ func (x *ExportTableResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportTableResponse.ProtoReflect.Descriptor instead.
 func (*ExportTableResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{22}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ExportTableResponse) GetItems() []*apiv1.Item {
@@ -2212,7 +2367,7 @@ type ExportHead struct {
 
 func (x *ExportHead) Reset() {
 	*x = ExportHead{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[23]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2224,7 +2379,7 @@ func (x *ExportHead) String() string {
 func (*ExportHead) ProtoMessage() {}
 
 func (x *ExportHead) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[23]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2237,7 +2392,7 @@ func (x *ExportHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportHead.ProtoReflect.Descriptor instead.
 func (*ExportHead) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{23}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExportHead) GetTable() *apiv1.TableDescription {
@@ -2274,7 +2429,7 @@ type EchoRequest struct {
 
 func (x *EchoRequest) Reset() {
 	*x = EchoRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[24]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2286,7 +2441,7 @@ func (x *EchoRequest) String() string {
 func (*EchoRequest) ProtoMessage() {}
 
 func (x *EchoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[24]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2299,7 +2454,7 @@ func (x *EchoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EchoRequest.ProtoReflect.Descriptor instead.
 func (*EchoRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{24}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *EchoRequest) GetPayload() []byte {
@@ -2326,7 +2481,7 @@ type EchoResponse struct {
 
 func (x *EchoResponse) Reset() {
 	*x = EchoResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[25]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2338,7 +2493,7 @@ func (x *EchoResponse) String() string {
 func (*EchoResponse) ProtoMessage() {}
 
 func (x *EchoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[25]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2351,7 +2506,7 @@ func (x *EchoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EchoResponse.ProtoReflect.Descriptor instead.
 func (*EchoResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{25}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *EchoResponse) GetPayload() []byte {
@@ -2377,7 +2532,7 @@ type StartBackupRequest struct {
 
 func (x *StartBackupRequest) Reset() {
 	*x = StartBackupRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[26]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2389,7 +2544,7 @@ func (x *StartBackupRequest) String() string {
 func (*StartBackupRequest) ProtoMessage() {}
 
 func (x *StartBackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[26]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2402,7 +2557,7 @@ func (x *StartBackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartBackupRequest.ProtoReflect.Descriptor instead.
 func (*StartBackupRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{26}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *StartBackupRequest) GetDirectory() string {
@@ -2443,7 +2598,7 @@ type StartBackupResponse struct {
 
 func (x *StartBackupResponse) Reset() {
 	*x = StartBackupResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[27]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2455,7 +2610,7 @@ func (x *StartBackupResponse) String() string {
 func (*StartBackupResponse) ProtoMessage() {}
 
 func (x *StartBackupResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[27]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2468,7 +2623,7 @@ func (x *StartBackupResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartBackupResponse.ProtoReflect.Descriptor instead.
 func (*StartBackupResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{27}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *StartBackupResponse) GetJob() *BackupJob {
@@ -2497,7 +2652,7 @@ type BackupJob struct {
 
 func (x *BackupJob) Reset() {
 	*x = BackupJob{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[28]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2509,7 +2664,7 @@ func (x *BackupJob) String() string {
 func (*BackupJob) ProtoMessage() {}
 
 func (x *BackupJob) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[28]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2522,7 +2677,7 @@ func (x *BackupJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupJob.ProtoReflect.Descriptor instead.
 func (*BackupJob) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{28}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *BackupJob) GetId() uint64 {
@@ -2614,7 +2769,7 @@ type Backup struct {
 
 func (x *Backup) Reset() {
 	*x = Backup{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[29]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2626,7 +2781,7 @@ func (x *Backup) String() string {
 func (*Backup) ProtoMessage() {}
 
 func (x *Backup) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[29]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2639,7 +2794,7 @@ func (x *Backup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backup.ProtoReflect.Descriptor instead.
 func (*Backup) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{29}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Backup) GetId() uint32 {
@@ -2722,7 +2877,7 @@ type GetBackupJobRequest struct {
 
 func (x *GetBackupJobRequest) Reset() {
 	*x = GetBackupJobRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[30]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2734,7 +2889,7 @@ func (x *GetBackupJobRequest) String() string {
 func (*GetBackupJobRequest) ProtoMessage() {}
 
 func (x *GetBackupJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[30]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2747,7 +2902,7 @@ func (x *GetBackupJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBackupJobRequest.ProtoReflect.Descriptor instead.
 func (*GetBackupJobRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{30}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetBackupJobRequest) GetId() uint64 {
@@ -2767,7 +2922,7 @@ type GetBackupJobResponse struct {
 
 func (x *GetBackupJobResponse) Reset() {
 	*x = GetBackupJobResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[31]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2779,7 +2934,7 @@ func (x *GetBackupJobResponse) String() string {
 func (*GetBackupJobResponse) ProtoMessage() {}
 
 func (x *GetBackupJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[31]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2792,7 +2947,7 @@ func (x *GetBackupJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBackupJobResponse.ProtoReflect.Descriptor instead.
 func (*GetBackupJobResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{31}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetBackupJobResponse) GetJob() *BackupJob {
@@ -2812,7 +2967,7 @@ type CancelBackupJobRequest struct {
 
 func (x *CancelBackupJobRequest) Reset() {
 	*x = CancelBackupJobRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[32]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2824,7 +2979,7 @@ func (x *CancelBackupJobRequest) String() string {
 func (*CancelBackupJobRequest) ProtoMessage() {}
 
 func (x *CancelBackupJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[32]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2837,7 +2992,7 @@ func (x *CancelBackupJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelBackupJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelBackupJobRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{32}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CancelBackupJobRequest) GetId() uint64 {
@@ -2857,7 +3012,7 @@ type CancelBackupJobResponse struct {
 
 func (x *CancelBackupJobResponse) Reset() {
 	*x = CancelBackupJobResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[33]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2869,7 +3024,7 @@ func (x *CancelBackupJobResponse) String() string {
 func (*CancelBackupJobResponse) ProtoMessage() {}
 
 func (x *CancelBackupJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[33]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2882,7 +3037,7 @@ func (x *CancelBackupJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelBackupJobResponse.ProtoReflect.Descriptor instead.
 func (*CancelBackupJobResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{33}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CancelBackupJobResponse) GetJob() *BackupJob {
@@ -2902,7 +3057,7 @@ type ListBackupsRequest struct {
 
 func (x *ListBackupsRequest) Reset() {
 	*x = ListBackupsRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[34]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2914,7 +3069,7 @@ func (x *ListBackupsRequest) String() string {
 func (*ListBackupsRequest) ProtoMessage() {}
 
 func (x *ListBackupsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[34]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2927,7 +3082,7 @@ func (x *ListBackupsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBackupsRequest.ProtoReflect.Descriptor instead.
 func (*ListBackupsRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{34}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListBackupsRequest) GetDirectory() string {
@@ -2947,7 +3102,7 @@ type ListBackupsResponse struct {
 
 func (x *ListBackupsResponse) Reset() {
 	*x = ListBackupsResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[35]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2959,7 +3114,7 @@ func (x *ListBackupsResponse) String() string {
 func (*ListBackupsResponse) ProtoMessage() {}
 
 func (x *ListBackupsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[35]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2972,7 +3127,7 @@ func (x *ListBackupsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBackupsResponse.ProtoReflect.Descriptor instead.
 func (*ListBackupsResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{35}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListBackupsResponse) GetBackups() []*Backup {
@@ -2996,7 +3151,7 @@ type RestoreTableRequest struct {
 
 func (x *RestoreTableRequest) Reset() {
 	*x = RestoreTableRequest{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[36]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3008,7 +3163,7 @@ func (x *RestoreTableRequest) String() string {
 func (*RestoreTableRequest) ProtoMessage() {}
 
 func (x *RestoreTableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[36]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3021,7 +3176,7 @@ func (x *RestoreTableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreTableRequest.ProtoReflect.Descriptor instead.
 func (*RestoreTableRequest) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{36}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *RestoreTableRequest) GetDirectory() string {
@@ -3062,7 +3217,7 @@ type RestoreTableResponse struct {
 
 func (x *RestoreTableResponse) Reset() {
 	*x = RestoreTableResponse{}
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[37]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3074,7 +3229,7 @@ func (x *RestoreTableResponse) String() string {
 func (*RestoreTableResponse) ProtoMessage() {}
 
 func (x *RestoreTableResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_armature_admin_v1_admin_proto_msgTypes[37]
+	mi := &file_armature_admin_v1_admin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3087,7 +3242,7 @@ func (x *RestoreTableResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestoreTableResponse.ProtoReflect.Descriptor instead.
 func (*RestoreTableResponse) Descriptor() ([]byte, []int) {
-	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{37}
+	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *RestoreTableResponse) GetTable() *apiv1.TableDescription {
@@ -3102,7 +3257,7 @@ var File_armature_admin_v1_admin_proto protoreflect.FileDescriptor
 const file_armature_admin_v1_admin_proto_rawDesc = "" +
 	"\n" +
 	"\x1darmature/admin/v1/admin.proto\x12\x11armature.admin.v1\x1a\x1carmature/api/v1/tables.proto\x1a\x1barmature/api/v1/types.proto\x1a!armature/options/v1/options.proto\"\x16\n" +
-	"\x14GetServerInfoRequest\"\xf3\b\n" +
+	"\x14GetServerInfoRequest\"\xaf\t\n" +
 	"\x15GetServerInfoResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x12\"\n" +
@@ -3132,7 +3287,21 @@ const file_armature_admin_v1_admin_proto_rawDesc = "" +
 	"\x1dstream_segments_trimmed_early\x18! \x01(\x04R\x1astreamSegmentsTrimmedEarly\x124\n" +
 	"\x16column_families_needed\x18\" \x01(\x04R\x14columnFamiliesNeeded\x12.\n" +
 	"\x13column_families_max\x18# \x01(\x04R\x11columnFamiliesMax\x12\x18\n" +
-	"\adamaged\x18$ \x03(\tR\adamaged\"\x85\x01\n" +
+	"\adamaged\x18$ \x03(\tR\adamaged\x12:\n" +
+	"\aarchive\x18( \x01(\v2 .armature.admin.v1.ArchiveStatusR\aarchive\"\x8b\x02\n" +
+	"\rArchiveStatus\x12\x19\n" +
+	"\buntil_ms\x18\x01 \x01(\x03R\auntilMs\x12\x15\n" +
+	"\x06lag_ms\x18\x02 \x01(\x03R\x05lagMs\x12&\n" +
+	"\x0fpaused_since_ms\x18\x03 \x01(\x03R\rpausedSinceMs\x12#\n" +
+	"\rpaused_reason\x18\x04 \x01(\tR\fpausedReason\x12#\n" +
+	"\rwaiting_bytes\x18\x05 \x01(\x04R\fwaitingBytes\x12\x16\n" +
+	"\x06breaks\x18\x06 \x01(\x04R\x06breaks\x12>\n" +
+	"\n" +
+	"restorable\x18\a \x03(\v2\x1e.armature.admin.v1.ArchiveSpanR\n" +
+	"restorable\"A\n" +
+	"\vArchiveSpan\x12\x17\n" +
+	"\afrom_ms\x18\x01 \x01(\x03R\x06fromMs\x12\x19\n" +
+	"\buntil_ms\x18\x02 \x01(\x03R\auntilMs\"\x85\x01\n" +
 	"\x13ListRequestsRequest\x128\n" +
 	"\x06choice\x18\x01 \x01(\x0e2 .armature.admin.v1.RequestChoiceR\x06choice\x12\x1e\n" +
 	"\vat_least_us\x18\x02 \x01(\x03R\tatLeastUs\x12\x14\n" +
@@ -3413,7 +3582,7 @@ func file_armature_admin_v1_admin_proto_rawDescGZIP() []byte {
 }
 
 var file_armature_admin_v1_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_armature_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_armature_admin_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_armature_admin_v1_admin_proto_goTypes = []any{
 	(RequestChoice)(0),                  // 0: armature.admin.v1.RequestChoice
 	(IndexKind)(0),                      // 1: armature.admin.v1.IndexKind
@@ -3424,106 +3593,110 @@ var file_armature_admin_v1_admin_proto_goTypes = []any{
 	(IndexDifference_Kind)(0),           // 6: armature.admin.v1.IndexDifference.Kind
 	(*GetServerInfoRequest)(nil),        // 7: armature.admin.v1.GetServerInfoRequest
 	(*GetServerInfoResponse)(nil),       // 8: armature.admin.v1.GetServerInfoResponse
-	(*ListRequestsRequest)(nil),         // 9: armature.admin.v1.ListRequestsRequest
-	(*ListRequestsResponse)(nil),        // 10: armature.admin.v1.ListRequestsResponse
-	(*RequestStatus)(nil),               // 11: armature.admin.v1.RequestStatus
-	(*RequestWaits)(nil),                // 12: armature.admin.v1.RequestWaits
-	(*IndexStatus)(nil),                 // 13: armature.admin.v1.IndexStatus
-	(*IndexBuild)(nil),                  // 14: armature.admin.v1.IndexBuild
-	(*GetHotKeysRequest)(nil),           // 15: armature.admin.v1.GetHotKeysRequest
-	(*HotKey)(nil),                      // 16: armature.admin.v1.HotKey
-	(*GetHotKeysResponse)(nil),          // 17: armature.admin.v1.GetHotKeysResponse
-	(*ListIndexViolationsRequest)(nil),  // 18: armature.admin.v1.ListIndexViolationsRequest
-	(*IndexViolation)(nil),              // 19: armature.admin.v1.IndexViolation
-	(*ListIndexViolationsResponse)(nil), // 20: armature.admin.v1.ListIndexViolationsResponse
-	(*ListIndexStatusRequest)(nil),      // 21: armature.admin.v1.ListIndexStatusRequest
-	(*ListIndexStatusResponse)(nil),     // 22: armature.admin.v1.ListIndexStatusResponse
-	(*GetIndexStatusRequest)(nil),       // 23: armature.admin.v1.GetIndexStatusRequest
-	(*GetIndexStatusResponse)(nil),      // 24: armature.admin.v1.GetIndexStatusResponse
-	(*VerifyTableRequest)(nil),          // 25: armature.admin.v1.VerifyTableRequest
-	(*IndexDifference)(nil),             // 26: armature.admin.v1.IndexDifference
-	(*VerifyTableResponse)(nil),         // 27: armature.admin.v1.VerifyTableResponse
-	(*ExportTableRequest)(nil),          // 28: armature.admin.v1.ExportTableRequest
-	(*ExportTableResponse)(nil),         // 29: armature.admin.v1.ExportTableResponse
-	(*ExportHead)(nil),                  // 30: armature.admin.v1.ExportHead
-	(*EchoRequest)(nil),                 // 31: armature.admin.v1.EchoRequest
-	(*EchoResponse)(nil),                // 32: armature.admin.v1.EchoResponse
-	(*StartBackupRequest)(nil),          // 33: armature.admin.v1.StartBackupRequest
-	(*StartBackupResponse)(nil),         // 34: armature.admin.v1.StartBackupResponse
-	(*BackupJob)(nil),                   // 35: armature.admin.v1.BackupJob
-	(*Backup)(nil),                      // 36: armature.admin.v1.Backup
-	(*GetBackupJobRequest)(nil),         // 37: armature.admin.v1.GetBackupJobRequest
-	(*GetBackupJobResponse)(nil),        // 38: armature.admin.v1.GetBackupJobResponse
-	(*CancelBackupJobRequest)(nil),      // 39: armature.admin.v1.CancelBackupJobRequest
-	(*CancelBackupJobResponse)(nil),     // 40: armature.admin.v1.CancelBackupJobResponse
-	(*ListBackupsRequest)(nil),          // 41: armature.admin.v1.ListBackupsRequest
-	(*ListBackupsResponse)(nil),         // 42: armature.admin.v1.ListBackupsResponse
-	(*RestoreTableRequest)(nil),         // 43: armature.admin.v1.RestoreTableRequest
-	(*RestoreTableResponse)(nil),        // 44: armature.admin.v1.RestoreTableResponse
-	(*apiv1.Item)(nil),                  // 45: armature.api.v1.Item
-	(*apiv1.TableDescription)(nil),      // 46: armature.api.v1.TableDescription
+	(*ArchiveStatus)(nil),               // 9: armature.admin.v1.ArchiveStatus
+	(*ArchiveSpan)(nil),                 // 10: armature.admin.v1.ArchiveSpan
+	(*ListRequestsRequest)(nil),         // 11: armature.admin.v1.ListRequestsRequest
+	(*ListRequestsResponse)(nil),        // 12: armature.admin.v1.ListRequestsResponse
+	(*RequestStatus)(nil),               // 13: armature.admin.v1.RequestStatus
+	(*RequestWaits)(nil),                // 14: armature.admin.v1.RequestWaits
+	(*IndexStatus)(nil),                 // 15: armature.admin.v1.IndexStatus
+	(*IndexBuild)(nil),                  // 16: armature.admin.v1.IndexBuild
+	(*GetHotKeysRequest)(nil),           // 17: armature.admin.v1.GetHotKeysRequest
+	(*HotKey)(nil),                      // 18: armature.admin.v1.HotKey
+	(*GetHotKeysResponse)(nil),          // 19: armature.admin.v1.GetHotKeysResponse
+	(*ListIndexViolationsRequest)(nil),  // 20: armature.admin.v1.ListIndexViolationsRequest
+	(*IndexViolation)(nil),              // 21: armature.admin.v1.IndexViolation
+	(*ListIndexViolationsResponse)(nil), // 22: armature.admin.v1.ListIndexViolationsResponse
+	(*ListIndexStatusRequest)(nil),      // 23: armature.admin.v1.ListIndexStatusRequest
+	(*ListIndexStatusResponse)(nil),     // 24: armature.admin.v1.ListIndexStatusResponse
+	(*GetIndexStatusRequest)(nil),       // 25: armature.admin.v1.GetIndexStatusRequest
+	(*GetIndexStatusResponse)(nil),      // 26: armature.admin.v1.GetIndexStatusResponse
+	(*VerifyTableRequest)(nil),          // 27: armature.admin.v1.VerifyTableRequest
+	(*IndexDifference)(nil),             // 28: armature.admin.v1.IndexDifference
+	(*VerifyTableResponse)(nil),         // 29: armature.admin.v1.VerifyTableResponse
+	(*ExportTableRequest)(nil),          // 30: armature.admin.v1.ExportTableRequest
+	(*ExportTableResponse)(nil),         // 31: armature.admin.v1.ExportTableResponse
+	(*ExportHead)(nil),                  // 32: armature.admin.v1.ExportHead
+	(*EchoRequest)(nil),                 // 33: armature.admin.v1.EchoRequest
+	(*EchoResponse)(nil),                // 34: armature.admin.v1.EchoResponse
+	(*StartBackupRequest)(nil),          // 35: armature.admin.v1.StartBackupRequest
+	(*StartBackupResponse)(nil),         // 36: armature.admin.v1.StartBackupResponse
+	(*BackupJob)(nil),                   // 37: armature.admin.v1.BackupJob
+	(*Backup)(nil),                      // 38: armature.admin.v1.Backup
+	(*GetBackupJobRequest)(nil),         // 39: armature.admin.v1.GetBackupJobRequest
+	(*GetBackupJobResponse)(nil),        // 40: armature.admin.v1.GetBackupJobResponse
+	(*CancelBackupJobRequest)(nil),      // 41: armature.admin.v1.CancelBackupJobRequest
+	(*CancelBackupJobResponse)(nil),     // 42: armature.admin.v1.CancelBackupJobResponse
+	(*ListBackupsRequest)(nil),          // 43: armature.admin.v1.ListBackupsRequest
+	(*ListBackupsResponse)(nil),         // 44: armature.admin.v1.ListBackupsResponse
+	(*RestoreTableRequest)(nil),         // 45: armature.admin.v1.RestoreTableRequest
+	(*RestoreTableResponse)(nil),        // 46: armature.admin.v1.RestoreTableResponse
+	(*apiv1.Item)(nil),                  // 47: armature.api.v1.Item
+	(*apiv1.TableDescription)(nil),      // 48: armature.api.v1.TableDescription
 }
 var file_armature_admin_v1_admin_proto_depIdxs = []int32{
-	0,  // 0: armature.admin.v1.ListRequestsRequest.choice:type_name -> armature.admin.v1.RequestChoice
-	11, // 1: armature.admin.v1.ListRequestsResponse.requests:type_name -> armature.admin.v1.RequestStatus
-	12, // 2: armature.admin.v1.RequestStatus.waits:type_name -> armature.admin.v1.RequestWaits
-	1,  // 3: armature.admin.v1.IndexStatus.kind:type_name -> armature.admin.v1.IndexKind
-	2,  // 4: armature.admin.v1.IndexStatus.state:type_name -> armature.admin.v1.IndexState
-	14, // 5: armature.admin.v1.IndexStatus.build:type_name -> armature.admin.v1.IndexBuild
-	3,  // 6: armature.admin.v1.IndexBuild.phase:type_name -> armature.admin.v1.IndexBuildPhase
-	4,  // 7: armature.admin.v1.GetHotKeysRequest.use:type_name -> armature.admin.v1.KeyUse
-	45, // 8: armature.admin.v1.HotKey.key:type_name -> armature.api.v1.Item
-	16, // 9: armature.admin.v1.GetHotKeysResponse.keys:type_name -> armature.admin.v1.HotKey
-	45, // 10: armature.admin.v1.IndexViolation.key:type_name -> armature.api.v1.Item
-	19, // 11: armature.admin.v1.ListIndexViolationsResponse.violations:type_name -> armature.admin.v1.IndexViolation
-	13, // 12: armature.admin.v1.ListIndexStatusResponse.indexes:type_name -> armature.admin.v1.IndexStatus
-	13, // 13: armature.admin.v1.GetIndexStatusResponse.index:type_name -> armature.admin.v1.IndexStatus
-	6,  // 14: armature.admin.v1.IndexDifference.kind:type_name -> armature.admin.v1.IndexDifference.Kind
-	45, // 15: armature.admin.v1.IndexDifference.key:type_name -> armature.api.v1.Item
-	26, // 16: armature.admin.v1.VerifyTableResponse.differences:type_name -> armature.admin.v1.IndexDifference
-	45, // 17: armature.admin.v1.ExportTableResponse.items:type_name -> armature.api.v1.Item
-	30, // 18: armature.admin.v1.ExportTableResponse.head:type_name -> armature.admin.v1.ExportHead
-	46, // 19: armature.admin.v1.ExportHead.table:type_name -> armature.api.v1.TableDescription
-	35, // 20: armature.admin.v1.StartBackupResponse.job:type_name -> armature.admin.v1.BackupJob
-	5,  // 21: armature.admin.v1.BackupJob.state:type_name -> armature.admin.v1.BackupJobState
-	36, // 22: armature.admin.v1.BackupJob.backup:type_name -> armature.admin.v1.Backup
-	35, // 23: armature.admin.v1.GetBackupJobResponse.job:type_name -> armature.admin.v1.BackupJob
-	35, // 24: armature.admin.v1.CancelBackupJobResponse.job:type_name -> armature.admin.v1.BackupJob
-	36, // 25: armature.admin.v1.ListBackupsResponse.backups:type_name -> armature.admin.v1.Backup
-	46, // 26: armature.admin.v1.RestoreTableResponse.table:type_name -> armature.api.v1.TableDescription
-	7,  // 27: armature.admin.v1.AdminService.GetServerInfo:input_type -> armature.admin.v1.GetServerInfoRequest
-	21, // 28: armature.admin.v1.AdminService.ListIndexStatus:input_type -> armature.admin.v1.ListIndexStatusRequest
-	23, // 29: armature.admin.v1.AdminService.GetIndexStatus:input_type -> armature.admin.v1.GetIndexStatusRequest
-	18, // 30: armature.admin.v1.AdminService.ListIndexViolations:input_type -> armature.admin.v1.ListIndexViolationsRequest
-	15, // 31: armature.admin.v1.AdminService.GetHotKeys:input_type -> armature.admin.v1.GetHotKeysRequest
-	9,  // 32: armature.admin.v1.AdminService.ListRequests:input_type -> armature.admin.v1.ListRequestsRequest
-	25, // 33: armature.admin.v1.AdminService.VerifyTable:input_type -> armature.admin.v1.VerifyTableRequest
-	28, // 34: armature.admin.v1.AdminService.ExportTable:input_type -> armature.admin.v1.ExportTableRequest
-	33, // 35: armature.admin.v1.AdminService.StartBackup:input_type -> armature.admin.v1.StartBackupRequest
-	37, // 36: armature.admin.v1.AdminService.GetBackupJob:input_type -> armature.admin.v1.GetBackupJobRequest
-	39, // 37: armature.admin.v1.AdminService.CancelBackupJob:input_type -> armature.admin.v1.CancelBackupJobRequest
-	41, // 38: armature.admin.v1.AdminService.ListBackups:input_type -> armature.admin.v1.ListBackupsRequest
-	43, // 39: armature.admin.v1.AdminService.RestoreTable:input_type -> armature.admin.v1.RestoreTableRequest
-	31, // 40: armature.admin.v1.AdminService.Echo:input_type -> armature.admin.v1.EchoRequest
-	8,  // 41: armature.admin.v1.AdminService.GetServerInfo:output_type -> armature.admin.v1.GetServerInfoResponse
-	22, // 42: armature.admin.v1.AdminService.ListIndexStatus:output_type -> armature.admin.v1.ListIndexStatusResponse
-	24, // 43: armature.admin.v1.AdminService.GetIndexStatus:output_type -> armature.admin.v1.GetIndexStatusResponse
-	20, // 44: armature.admin.v1.AdminService.ListIndexViolations:output_type -> armature.admin.v1.ListIndexViolationsResponse
-	17, // 45: armature.admin.v1.AdminService.GetHotKeys:output_type -> armature.admin.v1.GetHotKeysResponse
-	10, // 46: armature.admin.v1.AdminService.ListRequests:output_type -> armature.admin.v1.ListRequestsResponse
-	27, // 47: armature.admin.v1.AdminService.VerifyTable:output_type -> armature.admin.v1.VerifyTableResponse
-	29, // 48: armature.admin.v1.AdminService.ExportTable:output_type -> armature.admin.v1.ExportTableResponse
-	34, // 49: armature.admin.v1.AdminService.StartBackup:output_type -> armature.admin.v1.StartBackupResponse
-	38, // 50: armature.admin.v1.AdminService.GetBackupJob:output_type -> armature.admin.v1.GetBackupJobResponse
-	40, // 51: armature.admin.v1.AdminService.CancelBackupJob:output_type -> armature.admin.v1.CancelBackupJobResponse
-	42, // 52: armature.admin.v1.AdminService.ListBackups:output_type -> armature.admin.v1.ListBackupsResponse
-	44, // 53: armature.admin.v1.AdminService.RestoreTable:output_type -> armature.admin.v1.RestoreTableResponse
-	32, // 54: armature.admin.v1.AdminService.Echo:output_type -> armature.admin.v1.EchoResponse
-	41, // [41:55] is the sub-list for method output_type
-	27, // [27:41] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	9,  // 0: armature.admin.v1.GetServerInfoResponse.archive:type_name -> armature.admin.v1.ArchiveStatus
+	10, // 1: armature.admin.v1.ArchiveStatus.restorable:type_name -> armature.admin.v1.ArchiveSpan
+	0,  // 2: armature.admin.v1.ListRequestsRequest.choice:type_name -> armature.admin.v1.RequestChoice
+	13, // 3: armature.admin.v1.ListRequestsResponse.requests:type_name -> armature.admin.v1.RequestStatus
+	14, // 4: armature.admin.v1.RequestStatus.waits:type_name -> armature.admin.v1.RequestWaits
+	1,  // 5: armature.admin.v1.IndexStatus.kind:type_name -> armature.admin.v1.IndexKind
+	2,  // 6: armature.admin.v1.IndexStatus.state:type_name -> armature.admin.v1.IndexState
+	16, // 7: armature.admin.v1.IndexStatus.build:type_name -> armature.admin.v1.IndexBuild
+	3,  // 8: armature.admin.v1.IndexBuild.phase:type_name -> armature.admin.v1.IndexBuildPhase
+	4,  // 9: armature.admin.v1.GetHotKeysRequest.use:type_name -> armature.admin.v1.KeyUse
+	47, // 10: armature.admin.v1.HotKey.key:type_name -> armature.api.v1.Item
+	18, // 11: armature.admin.v1.GetHotKeysResponse.keys:type_name -> armature.admin.v1.HotKey
+	47, // 12: armature.admin.v1.IndexViolation.key:type_name -> armature.api.v1.Item
+	21, // 13: armature.admin.v1.ListIndexViolationsResponse.violations:type_name -> armature.admin.v1.IndexViolation
+	15, // 14: armature.admin.v1.ListIndexStatusResponse.indexes:type_name -> armature.admin.v1.IndexStatus
+	15, // 15: armature.admin.v1.GetIndexStatusResponse.index:type_name -> armature.admin.v1.IndexStatus
+	6,  // 16: armature.admin.v1.IndexDifference.kind:type_name -> armature.admin.v1.IndexDifference.Kind
+	47, // 17: armature.admin.v1.IndexDifference.key:type_name -> armature.api.v1.Item
+	28, // 18: armature.admin.v1.VerifyTableResponse.differences:type_name -> armature.admin.v1.IndexDifference
+	47, // 19: armature.admin.v1.ExportTableResponse.items:type_name -> armature.api.v1.Item
+	32, // 20: armature.admin.v1.ExportTableResponse.head:type_name -> armature.admin.v1.ExportHead
+	48, // 21: armature.admin.v1.ExportHead.table:type_name -> armature.api.v1.TableDescription
+	37, // 22: armature.admin.v1.StartBackupResponse.job:type_name -> armature.admin.v1.BackupJob
+	5,  // 23: armature.admin.v1.BackupJob.state:type_name -> armature.admin.v1.BackupJobState
+	38, // 24: armature.admin.v1.BackupJob.backup:type_name -> armature.admin.v1.Backup
+	37, // 25: armature.admin.v1.GetBackupJobResponse.job:type_name -> armature.admin.v1.BackupJob
+	37, // 26: armature.admin.v1.CancelBackupJobResponse.job:type_name -> armature.admin.v1.BackupJob
+	38, // 27: armature.admin.v1.ListBackupsResponse.backups:type_name -> armature.admin.v1.Backup
+	48, // 28: armature.admin.v1.RestoreTableResponse.table:type_name -> armature.api.v1.TableDescription
+	7,  // 29: armature.admin.v1.AdminService.GetServerInfo:input_type -> armature.admin.v1.GetServerInfoRequest
+	23, // 30: armature.admin.v1.AdminService.ListIndexStatus:input_type -> armature.admin.v1.ListIndexStatusRequest
+	25, // 31: armature.admin.v1.AdminService.GetIndexStatus:input_type -> armature.admin.v1.GetIndexStatusRequest
+	20, // 32: armature.admin.v1.AdminService.ListIndexViolations:input_type -> armature.admin.v1.ListIndexViolationsRequest
+	17, // 33: armature.admin.v1.AdminService.GetHotKeys:input_type -> armature.admin.v1.GetHotKeysRequest
+	11, // 34: armature.admin.v1.AdminService.ListRequests:input_type -> armature.admin.v1.ListRequestsRequest
+	27, // 35: armature.admin.v1.AdminService.VerifyTable:input_type -> armature.admin.v1.VerifyTableRequest
+	30, // 36: armature.admin.v1.AdminService.ExportTable:input_type -> armature.admin.v1.ExportTableRequest
+	35, // 37: armature.admin.v1.AdminService.StartBackup:input_type -> armature.admin.v1.StartBackupRequest
+	39, // 38: armature.admin.v1.AdminService.GetBackupJob:input_type -> armature.admin.v1.GetBackupJobRequest
+	41, // 39: armature.admin.v1.AdminService.CancelBackupJob:input_type -> armature.admin.v1.CancelBackupJobRequest
+	43, // 40: armature.admin.v1.AdminService.ListBackups:input_type -> armature.admin.v1.ListBackupsRequest
+	45, // 41: armature.admin.v1.AdminService.RestoreTable:input_type -> armature.admin.v1.RestoreTableRequest
+	33, // 42: armature.admin.v1.AdminService.Echo:input_type -> armature.admin.v1.EchoRequest
+	8,  // 43: armature.admin.v1.AdminService.GetServerInfo:output_type -> armature.admin.v1.GetServerInfoResponse
+	24, // 44: armature.admin.v1.AdminService.ListIndexStatus:output_type -> armature.admin.v1.ListIndexStatusResponse
+	26, // 45: armature.admin.v1.AdminService.GetIndexStatus:output_type -> armature.admin.v1.GetIndexStatusResponse
+	22, // 46: armature.admin.v1.AdminService.ListIndexViolations:output_type -> armature.admin.v1.ListIndexViolationsResponse
+	19, // 47: armature.admin.v1.AdminService.GetHotKeys:output_type -> armature.admin.v1.GetHotKeysResponse
+	12, // 48: armature.admin.v1.AdminService.ListRequests:output_type -> armature.admin.v1.ListRequestsResponse
+	29, // 49: armature.admin.v1.AdminService.VerifyTable:output_type -> armature.admin.v1.VerifyTableResponse
+	31, // 50: armature.admin.v1.AdminService.ExportTable:output_type -> armature.admin.v1.ExportTableResponse
+	36, // 51: armature.admin.v1.AdminService.StartBackup:output_type -> armature.admin.v1.StartBackupResponse
+	40, // 52: armature.admin.v1.AdminService.GetBackupJob:output_type -> armature.admin.v1.GetBackupJobResponse
+	42, // 53: armature.admin.v1.AdminService.CancelBackupJob:output_type -> armature.admin.v1.CancelBackupJobResponse
+	44, // 54: armature.admin.v1.AdminService.ListBackups:output_type -> armature.admin.v1.ListBackupsResponse
+	46, // 55: armature.admin.v1.AdminService.RestoreTable:output_type -> armature.admin.v1.RestoreTableResponse
+	34, // 56: armature.admin.v1.AdminService.Echo:output_type -> armature.admin.v1.EchoResponse
+	43, // [43:57] is the sub-list for method output_type
+	29, // [29:43] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_armature_admin_v1_admin_proto_init() }
@@ -3531,15 +3704,15 @@ func file_armature_admin_v1_admin_proto_init() {
 	if File_armature_admin_v1_admin_proto != nil {
 		return
 	}
-	file_armature_admin_v1_admin_proto_msgTypes[14].OneofWrappers = []any{}
-	file_armature_admin_v1_admin_proto_msgTypes[26].OneofWrappers = []any{}
+	file_armature_admin_v1_admin_proto_msgTypes[16].OneofWrappers = []any{}
+	file_armature_admin_v1_admin_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_armature_admin_v1_admin_proto_rawDesc), len(file_armature_admin_v1_admin_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   38,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

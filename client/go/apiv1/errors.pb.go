@@ -99,13 +99,13 @@ func (x *RpcStatus) GetDetails() []*anypb.Any {
 //
 // The gRPC code of each exception:
 //   - INVALID_ARGUMENT: ValidationException, SerializationException, IdempotentParameterMismatchException,
-//     InvalidExportTimeException
+//     InvalidExportTimeException, InvalidRestoreTimeException
 //   - OUT_OF_RANGE: TrimmedDataAccessException
 //   - NOT_FOUND: ResourceNotFoundException, TableNotFoundException, BackupNotFoundException, PolicyNotFoundException,
 //     ExportNotFoundException, ImportNotFoundException
-//   - FAILED_PRECONDITION: ConditionalCheckFailedException, ResourceInUseException, BackupInUseException,
-//     PointInTimeRecoveryUnavailableException, ContinuousBackupsUnavailableException, ExportConflictException,
-//     ImportConflictException, ExpiredIteratorException
+//   - FAILED_PRECONDITION: ConditionalCheckFailedException, ResourceInUseException, TableInUseException,
+//     BackupInUseException, PointInTimeRecoveryUnavailableException, ContinuousBackupsUnavailableException,
+//     ExportConflictException, ImportConflictException, ExpiredIteratorException
 //   - ABORTED: TransactionCanceledException, TransactionConflictException, TransactionInProgressException
 //   - ALREADY_EXISTS: DuplicateItemException, TableAlreadyExistsException
 //   - RESOURCE_EXHAUSTED: LimitExceededException, ProvisionedThroughputExceededException, ThrottlingException,

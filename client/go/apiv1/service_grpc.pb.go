@@ -626,7 +626,7 @@ type TableServiceClient interface {
 	DeleteBackup(ctx context.Context, in *DeleteBackupRequest, opts ...grpc.CallOption) (*DeleteBackupResponse, error)
 	// Restores a table's backup as a new table, which is CREATING until it is complete.
 	RestoreTableFromBackup(ctx context.Context, in *RestoreTableFromBackupRequest, opts ...grpc.CallOption) (*RestoreTableFromBackupResponse, error)
-	// Restores a table to a time of its past. Refused by this version, which keeps no history of tables.
+	// Restores a table to a time of its past as a new table, which is CREATING until it is complete.
 	RestoreTableToPointInTime(ctx context.Context, in *RestoreTableToPointInTimeRequest, opts ...grpc.CallOption) (*RestoreTableToPointInTimeResponse, error)
 	// Starts an export of a table to files.
 	ExportTableToPointInTime(ctx context.Context, in *ExportTableToPointInTimeRequest, opts ...grpc.CallOption) (*ExportTableToPointInTimeResponse, error)
@@ -1074,7 +1074,7 @@ type TableServiceServer interface {
 	DeleteBackup(context.Context, *DeleteBackupRequest) (*DeleteBackupResponse, error)
 	// Restores a table's backup as a new table, which is CREATING until it is complete.
 	RestoreTableFromBackup(context.Context, *RestoreTableFromBackupRequest) (*RestoreTableFromBackupResponse, error)
-	// Restores a table to a time of its past. Refused by this version, which keeps no history of tables.
+	// Restores a table to a time of its past as a new table, which is CREATING until it is complete.
 	RestoreTableToPointInTime(context.Context, *RestoreTableToPointInTimeRequest) (*RestoreTableToPointInTimeResponse, error)
 	// Starts an export of a table to files.
 	ExportTableToPointInTime(context.Context, *ExportTableToPointInTimeRequest) (*ExportTableToPointInTimeResponse, error)

@@ -4814,7 +4814,8 @@ type PointInTimeRecoveryDescription struct {
 	state                     protoimpl.MessageState    `protogen:"open.v1"`
 	PointInTimeRecoveryStatus PointInTimeRecoveryStatus `protobuf:"varint,1,opt,name=point_in_time_recovery_status,json=pointInTimeRecoveryStatus,proto3,enum=armature.api.v1.PointInTimeRecoveryStatus" json:"point_in_time_recovery_status,omitempty"`
 	RecoveryPeriodInDays      *int32                    `protobuf:"varint,2,opt,name=recovery_period_in_days,json=recoveryPeriodInDays,proto3,oneof" json:"recovery_period_in_days,omitempty"`
-	// Absent while disabled.
+	// Whole seconds. Absent while disabled, and while nothing can be restored: without an archive, and before its first
+	// base.
 	EarliestRestorableDateTimeMs *int64 `protobuf:"varint,3,opt,name=earliest_restorable_date_time_ms,json=earliestRestorableDateTimeMs,proto3,oneof" json:"earliest_restorable_date_time_ms,omitempty"`
 	LatestRestorableDateTimeMs   *int64 `protobuf:"varint,4,opt,name=latest_restorable_date_time_ms,json=latestRestorableDateTimeMs,proto3,oneof" json:"latest_restorable_date_time_ms,omitempty"`
 	unknownFields                protoimpl.UnknownFields
@@ -6193,8 +6194,9 @@ func (x *DeleteBackupResponse) GetBackupDescription() *BackupDescription {
 }
 
 // Restores a backup as a new table. Stream, time to live, tags, table class, warm throughput, deletion protection,
-// policy and continuous backups are not restored. Errors: TableAlreadyExistsException; BackupNotFoundException;
-// BackupInUseException while the backup is being made; LimitExceededException.
+// policy and continuous backups are not restored. Errors: TableAlreadyExistsException; TableInUseException if the target
+// is being restored already; BackupNotFoundException; BackupInUseException while the backup is being made;
+// LimitExceededException.
 type RestoreTableFromBackupRequest struct {
 	state                         protoimpl.MessageState `protogen:"open.v1"`
 	TargetTableName               string                 `protobuf:"bytes,2,opt,name=target_table_name,json=targetTableName,proto3" json:"target_table_name,omitempty"`
@@ -6432,9 +6434,10 @@ func (x *RestoreTableFromBackupResponse) GetTableDescription() *TableDescription
 	return nil
 }
 
-// Restores a table to a time of its past, as a new table. This version keeps no history from which it could: a request
-// that is right ends in PointInTimeRecoveryUnavailableException. Errors: TableNotFoundException for the source;
-// PointInTimeRecoveryUnavailableException.
+// Restores a table to a time of its past, as a new table, from the archive of the server. Indexes and settings are those
+// that the table has now. Errors: TableNotFoundException for the source; PointInTimeRecoveryUnavailableException if its
+// point-in-time recovery is off, or the server has no archive, or none of that time yet; InvalidRestoreTimeException;
+// TableAlreadyExistsException; TableInUseException if the target is being restored already; LimitExceededException.
 type RestoreTableToPointInTimeRequest struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	TargetTableName string                 `protobuf:"bytes,2,opt,name=target_table_name,json=targetTableName,proto3" json:"target_table_name,omitempty"`
@@ -6442,8 +6445,9 @@ type RestoreTableToPointInTimeRequest struct {
 	SourceTableName *string `protobuf:"bytes,3,opt,name=source_table_name,json=sourceTableName,proto3,oneof" json:"source_table_name,omitempty"`
 	SourceTableArn  *string `protobuf:"bytes,4,opt,name=source_table_arn,json=sourceTableArn,proto3,oneof" json:"source_table_arn,omitempty"`
 	// One of the two.
-	UseLatestRestorableTime *bool  `protobuf:"varint,5,opt,name=use_latest_restorable_time,json=useLatestRestorableTime,proto3,oneof" json:"use_latest_restorable_time,omitempty"`
-	RestoreDateTimeMs       *int64 `protobuf:"varint,6,opt,name=restore_date_time_ms,json=restoreDateTimeMs,proto3,oneof" json:"restore_date_time_ms,omitempty"`
+	UseLatestRestorableTime *bool `protobuf:"varint,5,opt,name=use_latest_restorable_time,json=useLatestRestorableTime,proto3,oneof" json:"use_latest_restorable_time,omitempty"`
+	// The new table has all writes that were acknowledged until the end of this millisecond.
+	RestoreDateTimeMs *int64 `protobuf:"varint,6,opt,name=restore_date_time_ms,json=restoreDateTimeMs,proto3,oneof" json:"restore_date_time_ms,omitempty"`
 	// As in RestoreTableFromBackupRequest.
 	BillingModeOverride           BillingMode               `protobuf:"varint,7,opt,name=billing_mode_override,json=billingModeOverride,proto3,enum=armature.api.v1.BillingMode" json:"billing_mode_override,omitempty"`
 	ProvisionedThroughputOverride *ProvisionedThroughput    `protobuf:"bytes,8,opt,name=provisioned_throughput_override,json=provisionedThroughputOverride,proto3" json:"provisioned_throughput_override,omitempty"`

@@ -49,6 +49,7 @@ exceptions! {
     IncompleteSignature "IncompleteSignatureException";
     InternalServerError "InternalServerError";
     InvalidExportTime "InvalidExportTimeException";
+    InvalidRestoreTime "InvalidRestoreTimeException";
     InvalidSignature "InvalidSignatureException";
     ItemCollectionSizeLimitExceeded "ItemCollectionSizeLimitExceededException";
     LimitExceeded "LimitExceededException";
@@ -62,6 +63,7 @@ exceptions! {
     Serialization "SerializationException";
     ServiceUnavailable "ServiceUnavailable";
     TableAlreadyExists "TableAlreadyExistsException";
+    TableInUse "TableInUseException";
     TableNotFound "TableNotFoundException";
     Throttling "ThrottlingException";
     TransactionCanceled "TransactionCanceledException";

@@ -38,6 +38,8 @@ struct BackupReader::Impl {
       : volume(given_volume), hold(std::move(given_hold)), entry(std::move(given_entry)) {}
   absl::Status OpenDatabase(const rocksdb::BackupEngineOptions& options, uint32_t engine_id);
   absl::Status ReadTables();
+  // DataLoss if the table's column family is missing. A table that was never written has none.
+  absl::Status CheckFamily(TableId table, std::string_view name) const;
   std::string Context() const { return Cat("backup ", entry.id); }
 
   Volume* const volume;
@@ -100,16 +102,7 @@ absl::Status BackupReader::Impl::ReadTables() {
     ARM_ASSIGN_OR_RETURN(model::TableDescriptor table, ParseTableRecord(ToView(it->value())));
     const bool is_served = table.state == model::TableState::kActive || table.state == model::TableState::kUpdating;
     if (!is_served) continue;
-    const std::string family = DataFamilyName(table.id);
-    if (!rocks.families.contains(family)) {
-      // A table that was never written has none.
-      std::string totals;
-      const rocksdb::Status counted = rocks.db->Get(read, meta->second, StatsKey(family), &totals);
-      if (!counted.IsNotFound()) {
-        ARM_RETURN_IF_ERROR(FromRocks(counted, Context()));
-        return DataLossError(Cat(Context(), ": the column family of table ", table.name, " is missing"));
-      }
-    }
+    ARM_RETURN_IF_ERROR(CheckFamily(table.id, table.name));
     tables.push_back(std::move(table));
   }
   std::sort(tables.begin(), tables.end(),
@@ -117,10 +110,26 @@ absl::Status BackupReader::Impl::ReadTables() {
   return FromRocks(it->status(), Context());
 }
 
+absl::Status BackupReader::Impl::CheckFamily(TableId table, std::string_view name) const {
+  const std::string family = DataFamilyName(table);
+  if (rocks.families.contains(family)) return absl::OkStatus();
+  std::string totals;
+  const rocksdb::Status counted =
+      rocks.db->Get(rocksdb::ReadOptions(), rocks.families.at(std::string(kMetaFamily)), StatsKey(family), &totals);
+  if (counted.IsNotFound()) return absl::OkStatus();
+  ARM_RETURN_IF_ERROR(FromRocks(counted, Context()));
+  return DataLossError(Cat(Context(), ": the column family of table ", name, " is missing"));
+}
+
 absl::Status BackupReader::ReadTable(TableId table, RowVisitor visit) {
   const bool is_known = std::any_of(impl_->tables.begin(), impl_->tables.end(),
                                     [&](const model::TableDescriptor& known) { return known.id == table; });
   if (!is_known) return absl::NotFoundError(Cat(impl_->Context(), " has no table with id ", table.value()));
+  return ReadRowsOf(table, visit);
+}
+
+absl::Status BackupReader::ReadRowsOf(TableId table, RowVisitor visit) {
+  ARM_RETURN_IF_ERROR(impl_->CheckFamily(table, Cat(table.value())));
   const auto family = impl_->rocks.families.find(DataFamilyName(table));
   if (family == impl_->rocks.families.end()) return absl::OkStatus();
   rocksdb::ReadOptions read;

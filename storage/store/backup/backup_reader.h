@@ -42,6 +42,9 @@ class BackupReader {
   // Calls `visit(key, value)` for all rows of the table's own keyspace in key order, until the visitor returns kStop.
   // Values are as stored. Errors: NotFound; DataLoss.
   absl::Status ReadTable(TableId table, RowVisitor visit);
+  // ReadTable for any table, also one that was being created; one that the backup does not have is empty. Errors:
+  // DataLoss.
+  absl::Status ReadRowsOf(TableId table, RowVisitor visit);
 
  private:
   struct Impl;

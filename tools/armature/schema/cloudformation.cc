@@ -37,7 +37,8 @@ constexpr std::array<LeftOut, 5> kLeftOut = {{
     {"ContributorInsightsSpecification", "switch insights on by UpdateContributorInsights"},
     {"ImportSourceSpecification", "import the items by ImportTable"},
     {"KinesisStreamSpecification", "there is no Kinesis"},
-    {"PointInTimeRecoverySpecification", "tables cannot be restored to a point in time"},
+    {"PointInTimeRecoverySpecification",
+     "it needs an archive of the daemon, and is turned on by UpdateContinuousBackups"},
     {"ResourcePolicy", "its principals are those of AWS; use PutResourcePolicy"},
 }};
 

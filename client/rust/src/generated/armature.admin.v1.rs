@@ -91,6 +91,9 @@ pub struct GetServerInfoResponse {
     /// reads and writes fail, and the others go on. A damaged index fails its reads.
     #[prost(string, repeated, tag = "36")]
     pub damaged: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Absent: the daemon has no archive.
+    #[prost(message, optional, tag = "40")]
+    pub archive: ::core::option::Option<ArchiveStatus>,
 }
 impl ::prost::Name for GetServerInfoResponse {
     const NAME: &'static str = "GetServerInfoResponse";
@@ -100,6 +103,59 @@ impl ::prost::Name for GetServerInfoResponse {
     }
     fn type_url() -> ::prost::alloc::string::String {
         "/armature.admin.v1.GetServerInfoResponse".into()
+    }
+}
+/// State of the archive to which the daemon ships what is written. Times are in milliseconds since 1970.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ArchiveStatus {
+    /// Everything that was acknowledged before is in the archive; 0 before the first segment.
+    #[prost(int64, tag = "1")]
+    pub until_ms: i64,
+    /// Age of that moment.
+    #[prost(int64, tag = "2")]
+    pub lag_ms: i64,
+    /// 0: it is written.
+    #[prost(int64, tag = "3")]
+    pub paused_since_ms: i64,
+    /// Why it cannot be written.
+    #[prost(string, tag = "4")]
+    pub paused_reason: ::prost::alloc::string::String,
+    /// Size of the log files that wait for the archive only.
+    #[prost(uint64, tag = "5")]
+    pub waiting_bytes: u64,
+    /// That the last verification has found.
+    #[prost(uint64, tag = "6")]
+    pub breaks: u64,
+    /// The moments that can be restored, ascending. Empty before the first base, and for some seconds after a start.
+    #[prost(message, repeated, tag = "7")]
+    pub restorable: ::prost::alloc::vec::Vec<ArchiveSpan>,
+}
+impl ::prost::Name for ArchiveStatus {
+    const NAME: &'static str = "ArchiveStatus";
+    const PACKAGE: &'static str = "armature.admin.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "armature.admin.v1.ArchiveStatus".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/armature.admin.v1.ArchiveStatus".into()
+    }
+}
+/// All moments between two times.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ArchiveSpan {
+    #[prost(int64, tag = "1")]
+    pub from_ms: i64,
+    #[prost(int64, tag = "2")]
+    pub until_ms: i64,
+}
+impl ::prost::Name for ArchiveSpan {
+    const NAME: &'static str = "ArchiveSpan";
+    const PACKAGE: &'static str = "armature.admin.v1";
+    fn full_name() -> ::prost::alloc::string::String {
+        "armature.admin.v1.ArchiveSpan".into()
+    }
+    fn type_url() -> ::prost::alloc::string::String {
+        "/armature.admin.v1.ArchiveSpan".into()
     }
 }
 /// Errors: ValidationException for a choice that is none, and for numbers out of their range.

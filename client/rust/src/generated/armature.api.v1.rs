@@ -577,13 +577,13 @@ impl ::prost::Name for RpcStatus {
 ///
 /// The gRPC code of each exception:
 /// - INVALID_ARGUMENT: ValidationException, SerializationException, IdempotentParameterMismatchException,
-///    InvalidExportTimeException
+///    InvalidExportTimeException, InvalidRestoreTimeException
 /// - OUT_OF_RANGE: TrimmedDataAccessException
 /// - NOT_FOUND: ResourceNotFoundException, TableNotFoundException, BackupNotFoundException, PolicyNotFoundException,
 ///    ExportNotFoundException, ImportNotFoundException
-/// - FAILED_PRECONDITION: ConditionalCheckFailedException, ResourceInUseException, BackupInUseException,
-///    PointInTimeRecoveryUnavailableException, ContinuousBackupsUnavailableException, ExportConflictException,
-///    ImportConflictException, ExpiredIteratorException
+/// - FAILED_PRECONDITION: ConditionalCheckFailedException, ResourceInUseException, TableInUseException,
+///    BackupInUseException, PointInTimeRecoveryUnavailableException, ContinuousBackupsUnavailableException,
+///    ExportConflictException, ImportConflictException, ExpiredIteratorException
 /// - ABORTED: TransactionCanceledException, TransactionConflictException, TransactionInProgressException
 /// - ALREADY_EXISTS: DuplicateItemException, TableAlreadyExistsException
 /// - RESOURCE_EXHAUSTED: LimitExceededException, ProvisionedThroughputExceededException, ThrottlingException,
@@ -3671,7 +3671,8 @@ pub struct PointInTimeRecoveryDescription {
     pub point_in_time_recovery_status: i32,
     #[prost(int32, optional, tag = "2")]
     pub recovery_period_in_days: ::core::option::Option<i32>,
-    /// Absent while disabled.
+    /// Whole seconds. Absent while disabled, and while nothing can be restored: without an archive, and before its first
+    /// base.
     #[prost(int64, optional, tag = "3")]
     pub earliest_restorable_date_time_ms: ::core::option::Option<i64>,
     #[prost(int64, optional, tag = "4")]
@@ -4140,8 +4141,9 @@ impl ::prost::Name for DeleteBackupResponse {
     }
 }
 /// Restores a backup as a new table. Stream, time to live, tags, table class, warm throughput, deletion protection,
-/// policy and continuous backups are not restored. Errors: TableAlreadyExistsException; BackupNotFoundException;
-/// BackupInUseException while the backup is being made; LimitExceededException.
+/// policy and continuous backups are not restored. Errors: TableAlreadyExistsException; TableInUseException if the target
+/// is being restored already; BackupNotFoundException; BackupInUseException while the backup is being made;
+/// LimitExceededException.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RestoreTableFromBackupRequest {
     #[prost(string, tag = "2")]
@@ -4225,9 +4227,10 @@ impl ::prost::Name for RestoreTableFromBackupResponse {
         "/armature.api.v1.RestoreTableFromBackupResponse".into()
     }
 }
-/// Restores a table to a time of its past, as a new table. This version keeps no history from which it could: a request
-/// that is right ends in PointInTimeRecoveryUnavailableException. Errors: TableNotFoundException for the source;
-/// PointInTimeRecoveryUnavailableException.
+/// Restores a table to a time of its past, as a new table, from the archive of the server. Indexes and settings are those
+/// that the table has now. Errors: TableNotFoundException for the source; PointInTimeRecoveryUnavailableException if its
+/// point-in-time recovery is off, or the server has no archive, or none of that time yet; InvalidRestoreTimeException;
+/// TableAlreadyExistsException; TableInUseException if the target is being restored already; LimitExceededException.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RestoreTableToPointInTimeRequest {
     #[prost(string, tag = "2")]
@@ -4240,6 +4243,7 @@ pub struct RestoreTableToPointInTimeRequest {
     /// One of the two.
     #[prost(bool, optional, tag = "5")]
     pub use_latest_restorable_time: ::core::option::Option<bool>,
+    /// The new table has all writes that were acknowledged until the end of this millisecond.
     #[prost(int64, optional, tag = "6")]
     pub restore_date_time_ms: ::core::option::Option<i64>,
     /// As in RestoreTableFromBackupRequest.

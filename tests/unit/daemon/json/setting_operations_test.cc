@@ -66,9 +66,9 @@ TEST_F(SettingOperations, ContinuousBackups) {
   const std::string updated = Body(
       "UpdateContinuousBackups",
       R"({"TableName":"Cats","PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":true,"RecoveryPeriodInDays":3}})");
-  EXPECT_NE(updated.find(R"({"PointInTimeRecoveryStatus":"ENABLED","RecoveryPeriodInDays":3,)"), std::string::npos)
+  // Without an archive there is no window.
+  EXPECT_NE(updated.find(R"({"PointInTimeRecoveryStatus":"ENABLED","RecoveryPeriodInDays":3})"), std::string::npos)
       << updated;
-  EXPECT_NE(updated.find(R"("EarliestRestorableDateTime":)"), std::string::npos) << updated;
   EXPECT_EQ(Body("DescribeContinuousBackups", R"({"TableName":"Dogs"})"),
             ErrorBody("TableNotFoundException", "Table not found: Dogs"));
 }

@@ -359,9 +359,9 @@ TEST(TableRestore, OneThatDidNotFinishIsOutOfReachAndGoesWithTheNextStart) {
   EXPECT_EQ(ErrorNameOf(ListTagsOfResource(*database, {.resource_arn = arn, .next_token = {}}).status()), kGone);
   EXPECT_EQ(ErrorNameOf(GetResourcePolicy(*database, {arn}).status()), kGone);
   EXPECT_EQ(ErrorNameOf(DescribeContributorInsights(*database, "copy", std::nullopt).status()), kGone);
-  EXPECT_EQ(ErrorNameOf(DescribeContinuousBackups(*database, "copy").status()), "TableNotFoundException");
+  EXPECT_EQ(ErrorNameOf(DescribeContinuousBackups(*database, nullptr, "copy").status()), "TableNotFoundException");
   const auto recovery = UpdateContinuousBackups(
-      database, {.table_name = "copy", .specification = PointInTimeRecoverySpecification{true, std::nullopt}});
+      database, nullptr, {.table_name = "copy", .specification = PointInTimeRecoverySpecification{true, std::nullopt}});
   EXPECT_EQ(ErrorNameOf(recovery.status()), "TableNotFoundException");
   engine.Reopen();
   EXPECT_TRUE(engine.WaitForTableGone("copy").ok());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -61,19 +62,48 @@ TEST_F(TableSettings, SurviveARestart) {
   ASSERT_TRUE(Expire("Cats", "expires").ok());
   ASSERT_TRUE(Tag("Cats", "team").ok());
   const absl::StatusOr<ContinuousBackupsDescription> before =
-      UpdateContinuousBackups(engine_->database(), {"Cats", PointInTimeRecoverySpecification{true, 7}});
+      UpdateContinuousBackups(engine_->database(), nullptr, {"Cats", PointInTimeRecoverySpecification{true, 7}});
   ASSERT_TRUE(before.ok()) << before.status();
   engine_.Reopen();
   EXPECT_TRUE(engine_.Describe("Cats")->descriptor.settings.deletion_protection);
   EXPECT_EQ(DescribeExpiry("Cats"), "expires");
   EXPECT_EQ(Tags("Cats")->tags, (model::Tags{{"team", "v"}}));
-  const absl::StatusOr<ContinuousBackupsDescription> after = DescribeContinuousBackups(*engine_->database(), "Cats");
+  const absl::StatusOr<ContinuousBackupsDescription> after =
+      DescribeContinuousBackups(*engine_->database(), nullptr, "Cats");
   EXPECT_TRUE(after->recovery_enabled);
   EXPECT_EQ(after->period_days, 7);
-  EXPECT_EQ(after->earliest_ms, before->earliest_ms);
-  EXPECT_GE(after->latest_ms, after->earliest_ms);
-  EXPECT_EQ(after->earliest_ms % 1000, 0);
-  EXPECT_EQ(after->latest_ms % 1000, 0);
+  // There is no archive.
+  EXPECT_FALSE(before->window.has_value());
+  EXPECT_FALSE(after->window.has_value());
+}
+
+// Times in seconds since 1970; `now` is 10 days.
+constexpr int64_t kDay = 86'400;
+constexpr int64_t kNow = 10 * kDay;
+
+std::optional<archive::Span> WindowOf(int64_t enabled, int32_t days, std::vector<archive::Span> spans) {
+  const model::PointInTimeRecovery recovery{.enabled_since_ms = enabled * 1000, .period_days = days};
+  return RestorableWindow(recovery, spans, absl::FromUnixSeconds(kNow));
+}
+
+TEST(RestorableWindow, IsThatOfTheArchiveFromTheTimeAtWhichItWasEnabled) {
+  const std::vector<archive::Span> spans = {{2 * kDay * 1000 + 1, kNow * 1000 - 2500}};
+  EXPECT_EQ(WindowOf(kDay, 35, spans), (archive::Span{(2 * kDay + 1) * 1000, (kNow - 3) * 1000}));
+  EXPECT_EQ(WindowOf(5 * kDay, 35, spans), (archive::Span{5 * kDay * 1000, (kNow - 3) * 1000}));
+  EXPECT_EQ(WindowOf(kDay, 3, spans), (archive::Span{7 * kDay * 1000, (kNow - 3) * 1000}));
+}
+
+TEST(RestorableWindow, OfATableWhoseRecoveryWasJustEnabledIsThatTime) {
+  EXPECT_EQ(WindowOf(kNow - 1, 35, {{0, (kNow - 4) * 1000}}), (archive::Span{(kNow - 1) * 1000, (kNow - 1) * 1000}));
+  // An archive that is away.
+  EXPECT_EQ(WindowOf(kNow - 1, 35, {{0, (kNow - 400) * 1000}}), std::nullopt);
+  EXPECT_EQ(WindowOf(kNow - 1, 35, {}), std::nullopt);
+}
+
+TEST(RestorableWindow, BeginsBehindAGap) {
+  const std::vector<archive::Span> spans = {{0, kDay * 1000}, {3 * kDay * 1000, kNow * 1000}};
+  EXPECT_EQ(WindowOf(2 * kDay, 35, spans), (archive::Span{3 * kDay * 1000, kNow * 1000}));
+  EXPECT_EQ(WindowOf(0, 35, spans), (archive::Span{0, kNow * 1000}));
 }
 
 // A held snapshot keeps a table in the state DELETING.

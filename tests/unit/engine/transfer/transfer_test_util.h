@@ -74,9 +74,9 @@ class TransferTest : public testing::Test {
     table.attribute_definitions.push_back({"g", "S"});
     table.global_indexes.emplace().push_back(IndexOf("by_g", {{"g", "HASH"}}, "ALL"));
     ASSERT_TRUE(engine().CreateTable(table).ok());
-    ASSERT_TRUE(
-        UpdateContinuousBackups(&engine().database(), {name, PointInTimeRecoverySpecification{true, std::nullopt}})
-            .ok());
+    ASSERT_TRUE(UpdateContinuousBackups(&engine().database(), nullptr,
+                                        {name, PointInTimeRecoverySpecification{true, std::nullopt}})
+                    .ok());
     for (int i = 0; i < items; ++i) ASSERT_TRUE(engine().Put(WriteTo(name, ItemOf(i))).ok());
   }
 

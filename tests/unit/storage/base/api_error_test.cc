@@ -50,6 +50,8 @@ TEST(ApiError, FactoriesSetTypeCodeAndText) {
       {InvalidExportTimeError("m"), ApiErrorType::kInvalidExportTime, absl::StatusCode::kInvalidArgument, "m"},
       {PointInTimeRecoveryUnavailableError("m"), ApiErrorType::kPointInTimeRecoveryUnavailable,
        absl::StatusCode::kFailedPrecondition, "m"},
+      {InvalidRestoreTimeError("m"), ApiErrorType::kInvalidRestoreTime, absl::StatusCode::kInvalidArgument, "m"},
+      {TableInUseError("m"), ApiErrorType::kTableInUse, absl::StatusCode::kFailedPrecondition, "m"},
       {ImportNotFoundError("m"), ApiErrorType::kImportNotFound, absl::StatusCode::kNotFound, "m"},
       {ImportConflictError("m"), ApiErrorType::kImportConflict, absl::StatusCode::kFailedPrecondition, "m"},
       {DamagedError("m"), ApiErrorType::kDataLoss, absl::StatusCode::kDataLoss, "m"},

@@ -15,6 +15,7 @@ final class Documented {
         CLASSES.put("SerializationException", SerializationException::new);
         CLASSES.put("IdempotentParameterMismatchException", IdempotentParameterMismatchException::new);
         CLASSES.put("InvalidExportTimeException", InvalidExportTimeException::new);
+        CLASSES.put("InvalidRestoreTimeException", InvalidRestoreTimeException::new);
         CLASSES.put("TrimmedDataAccessException", TrimmedDataAccessException::new);
         CLASSES.put("ExpiredIteratorException", ExpiredIteratorException::new);
         CLASSES.put("ResourceNotFoundException", ResourceNotFoundException::new);
@@ -26,6 +27,7 @@ final class Documented {
         CLASSES.put("ResourceInUseException", ResourceInUseException::new);
         CLASSES.put("TableAlreadyExistsException", TableAlreadyExistsException::new);
         CLASSES.put("BackupInUseException", BackupInUseException::new);
+        CLASSES.put("TableInUseException", TableInUseException::new);
         CLASSES.put("PointInTimeRecoveryUnavailableException", PointInTimeRecoveryUnavailableException::new);
         CLASSES.put("ContinuousBackupsUnavailableException", ContinuousBackupsUnavailableException::new);
         CLASSES.put("ExportConflictException", ExportConflictException::new);
