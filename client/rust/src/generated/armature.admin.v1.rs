@@ -13,7 +13,7 @@ impl ::prost::Name for GetServerInfoRequest {
     }
 }
 /// State of the daemon.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetServerInfoResponse {
     /// Version of the daemon, such as "0.1.0".
     #[prost(string, tag = "1")]
@@ -106,7 +106,7 @@ impl ::prost::Name for GetServerInfoResponse {
     }
 }
 /// State of the archive to which the daemon ships what is written. Times are in milliseconds since 1970.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ArchiveStatus {
     /// Everything that was acknowledged before is in the archive; 0 before the first segment.
     #[prost(int64, tag = "1")]
