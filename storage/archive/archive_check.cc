@@ -85,15 +85,15 @@ absl::Status SurveyChain(const ArchiveDirectory& directory, const KnownChain& kn
     uint64_t end = EndOfRun(known, base.first_segment);
     if (end <= known.last_segment()) breaks.insert(MissingText(directory, known, end));
     if (!whole.contains(base.backup)) continue;
+    // A window must not end at a segment that cannot be used: it ends before that.
     std::optional<SegmentFacts> last;
-    if (end > base.first_segment) {
+    for (; end > base.first_segment && !last.has_value(); --end) {
       const absl::StatusOr<Segment> segment = directory.ReadSegment(known.chain.number, end - 1);
-      // A window must not end at a segment that cannot be used.
-      if (!segment.ok()) {
-        breaks.emplace(Sv(segment.status().message()));
-        continue;
+      if (segment.ok()) {
+        last = segment->facts;
+        break;
       }
-      last = segment->facts;
+      breaks.emplace(Sv(segment.status().message()));
     }
     AddWindow(known, base, last, end, survey);
   }

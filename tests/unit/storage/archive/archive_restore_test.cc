@@ -249,6 +249,18 @@ TEST_F(BrokenArchiveTest, TheLastSegmentIsMissedToo) {
   EXPECT_THAT(TextOf(refused.status()), HasSubstr(SegmentPath(last)));
 }
 
+// The window ends before it, and is not gone with it.
+TEST_F(BrokenArchiveTest, ATornLastSegmentLeavesTheMomentsBeforeIt) {
+  const uint64_t last = SurveyedLast();
+  const std::string bytes = store::ReadBytes(SegmentPath(last));
+  store::WriteBytes(SegmentPath(last), bytes.substr(0, bytes.size() - 1));
+  ASSERT_THAT(Surveyed().windows, SizeIs(1));
+  EXPECT_LT(Surveyed().windows[0].until_ms, models_.back().first);
+  const absl::StatusOr<RestoreReport> refused = RestoreAt(models_.back().first);
+  EXPECT_THAT(TextOf(refused.status()), HasSubstr("this archive can restore from "));
+  ExpectRestored(good_ms_, good_rows_);
+}
+
 TEST_F(BrokenArchiveTest, SegmentsThatAreMissingTogetherAreOneBreak) {
   std::unique_ptr<ArchiveDirectory> archive = OpenArchive();
   const ChainHead head = *Surveyed().chains[0].head;
