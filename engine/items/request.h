@@ -197,6 +197,19 @@ struct ReadRequest {
 // Receives the items of a page one by one. A front end encodes them directly into its answer.
 class PageWriter {
  public:
+  bool is_item_left_out = false;  // see WriteRequest::shared_room
+};
+
+// Work on a page that its bounds apply to.
+struct PageWork {
+  size_t read_bytes = 0;    // as the size of a page counts
+  size_t filter_bytes = 0;  // as expr::EvaluationCost counts
+
+  PageWork& operator+=(const PageWork& other) {
+    read_bytes += other.read_bytes;
+    filter_bytes += other.filter_bytes;
+    return *this;
+  }
   virtual ~PageWriter() = default;
   // `item_bytes`: as answers show them, with plain numbers; valid during the call.
   virtual void Add(std::string_view item_bytes) = 0;
@@ -215,6 +228,8 @@ struct ReadResult {
 struct TableKeys {
   std::string table_name;  // name or ARN, as sent
   std::optional<std::vector<std::string>> key_wires;
+  // By other reads, of which one page is made together with this one. It is counted first. For statements.
+  PageWork earlier = {};
   std::optional<bool> consistent_read;
   ExpressionParameters expressions;  // projection, names, AttributesToGet
 };
@@ -232,6 +247,8 @@ struct BatchGetResult {
   std::vector<Table> tables;           // every table of the request
   std::vector<TableKeys> unprocessed;  // tables with unread keys, as answers show them
   std::vector<ConsumedCapacity> capacity;
+  PageWork work = {};    // without that of earlier reads
+  bool is_full = false;  // with earlier reads, the page has reached a bound; also at the end of what there is to read
   // Memory for the items and for the document that is made of them.
   HeldMemory memory = {};
   size_t item_bytes = 0;
