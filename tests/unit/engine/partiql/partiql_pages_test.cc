@@ -1,12 +1,14 @@
-// Pages of statements that read several partitions.
+// Pages of statements that read several partitions, and the items in answers of batches of writes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -24,6 +26,22 @@ using codec::N;
 using codec::S;
 
 constexpr size_t kItemBytesMax = 310'000;
+
+// A bound on the memory of answers.
+class BoundedLender final : public MemoryLender {
+ public:
+  explicit BoundedLender(int64_t bytes) : left_(bytes) {}
+  bool TryTake(const MemoryClient&, size_t bytes) override {
+    if (left_.fetch_sub(static_cast<int64_t>(bytes)) >= static_cast<int64_t>(bytes)) return true;
+    left_.fetch_add(static_cast<int64_t>(bytes));
+    return false;
+  }
+  void Take(const MemoryClient&, size_t bytes) override { left_.fetch_sub(static_cast<int64_t>(bytes)); }
+  void Return(const MemoryClient&, size_t bytes) override { left_.fetch_add(static_cast<int64_t>(bytes)); }
+
+ private:
+  std::atomic<int64_t> left_;
+};
 
 class PartiqlPagesTest : public testing::Test {
  protected:
@@ -59,6 +77,20 @@ class PartiqlPagesTest : public testing::Test {
       token = std::move(page->next_token);
     } while (token.has_value());
     return walk;
+  }
+  absl::StatusOr<BatchStatementResult> Batch(const std::vector<std::string>& texts, MemorySource memory = {}) {
+    BatchStatementRequest request;
+    request.statements.emplace();
+    for (const std::string& text : texts) {
+      StatementRequest& statement = request.statements->emplace_back();
+      statement.statement = text;
+      statement.return_values_on_condition_check_failure = "ALL_OLD";
+    }
+    RequestContext context;
+    context.memory = memory;
+    Answer<BatchStatementResult> answer;
+    BatchExecuteStatement(&*engine_, context, {}, std::move(request), answer.Catch());
+    return answer.Take();
   }
   static StatementRequest Request(std::string text, std::vector<std::string> parameters = {}) {
     StatementRequest request;
@@ -181,6 +213,66 @@ TEST_F(PartiqlPagesModelTest, PagesAreTheItemsOfTheStatementInOrder) {
     for (const size_t bytes : walk.bytes) EXPECT_LE(bytes, model::kPageMaxBytes + kItemBytesMax) << text;
     for (const size_t count : walk.counts) EXPECT_LE(static_cast<int64_t>(count), limit.value_or(INT64_MAX)) << text;
   }
+}
+
+// Items that are small by the rules, and of 13 MB with their numbers written out.
+class PartiqlBatchAnswerTest : public PartiqlPagesTest {
+ protected:
+  static constexpr int kItems = 5;
+  static constexpr size_t kAnswerMaxBytes = model::kTransactMaxWireBytes;
+
+  void SetUp() override {
+    PartiqlPagesTest::SetUp();
+    const std::string numbers = codec::L(std::vector<std::string>(100'000, N("1e125")));
+    for (int i = 0; i < kItems; ++i) Put(PlainItem("a", Cat(i), {{"n", numbers}}));
+  }
+  static std::vector<std::string> Statements(const std::string& before, const std::string& behind) {
+    std::vector<std::string> all;
+    for (int i = 0; i < kItems; ++i) all.push_back(Cat(before, " WHERE pk = 'a' AND sk = ", i, behind));
+    return all;
+  }
+};
+
+TEST_F(PartiqlBatchAnswerTest, ItemsOfDoneWritesAreLeftOutBeyondTheLimit) {
+  const auto batch = Batch(Statements("UPDATE tab SET v = 1", " RETURNING ALL NEW *"));
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  size_t bytes = 0;
+  for (const BatchStatementResult::Response& each : batch->responses) {
+    EXPECT_TRUE(each.error.ok()) << each.error;
+    EXPECT_EQ(each.table_name, "tab");
+    bytes += each.item.value_or("").size();
+  }
+  EXPECT_GT(bytes, kAnswerMaxBytes / 2);
+  EXPECT_LE(bytes, kAnswerMaxBytes);
+}
+
+TEST_F(PartiqlBatchAnswerTest, FailedConditionsAreReportedWithTheItemsThatFindRoom) {
+  const auto batch = Batch(Statements("UPDATE tab SET v = 1", " AND v = 5"));
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  size_t bytes = 0;
+  for (const BatchStatementResult::Response& each : batch->responses) {
+    EXPECT_EQ(StatementErrorCode(each.error), "ConditionalCheckFailed");
+    bytes += GetApiError(each.error)->item.size();
+  }
+  EXPECT_GT(bytes, kAnswerMaxBytes / 2);
+  EXPECT_LE(bytes, kAnswerMaxBytes);
+}
+
+TEST_F(PartiqlBatchAnswerTest, WithoutMemoryAnItemIsLeftOutAndNothingFails) {
+  BoundedLender none(0);
+  const auto failed = Batch(Statements("DELETE FROM tab", " AND v = 5"), {&none, {}});
+  ASSERT_TRUE(failed.ok()) << failed.status();
+  for (const BatchStatementResult::Response& each : failed->responses) {
+    EXPECT_EQ(StatementErrorCode(each.error), "ConditionalCheckFailed");
+    EXPECT_EQ(GetApiError(each.error)->item, "");
+  }
+  const auto done = Batch(Statements("DELETE FROM tab", " RETURNING ALL OLD *"), {&none, {}});
+  ASSERT_TRUE(done.ok()) << done.status();
+  for (const BatchStatementResult::Response& each : done->responses) {
+    EXPECT_TRUE(each.error.ok()) << each.error;
+    EXPECT_FALSE(each.item.has_value());
+  }
+  EXPECT_THAT(WalkOver(Request("SELECT * FROM tab WHERE pk = 'a'")).items, testing::IsEmpty());
 }
 
 }  // namespace armature::engine::partiql_pages_test
