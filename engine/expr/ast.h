@@ -42,6 +42,8 @@ struct ExpressionTexts {
   std::optional<std::string> key_condition;
   std::optional<std::string> filter;
   std::optional<std::string> projection;
+  // Limit on the size of a text. Texts that are made of a statement, whose size is limited already, may be larger.
+  size_t bytes_max = model::kExpressionMaxBytes;
 };
 
 // Limit on nested parentheses and function calls. Each level of a legal expression needs at least one operator, except

@@ -58,45 +58,48 @@ absl::Status CheckHasUse(const ExpressionTexts& expressions, const Placeholders&
 template <class Tree, class Parse>
 absl::StatusOr<Tree> TreeOf(ExpressionKind kind, std::string_view text, ParseCache* cache, FaultLog* faults,
                             Parse parse) {
-  if (cache == nullptr) return parse();
+  // Whoever may not have a text of this size must not find it.
+  if (cache == nullptr || text.size() > model::kExpressionMaxBytes) return parse();
   if (const std::shared_ptr<const ParseCache::Tree> known = cache->Find(kind, text)) return std::get<Tree>(*known);
   absl::StatusOr<Tree> tree = parse();
   if (tree.ok() && faults->empty()) cache->Insert(kind, text, *tree);
   return tree;
 }
 
-absl::StatusOr<Condition> MakeCondition(ExpressionKind kind, std::string_view text, ParseCache* cache,
+absl::StatusOr<Condition> MakeCondition(ExpressionKind kind, std::string_view text, size_t bytes_max, ParseCache* cache,
                                         PlaceholderTable* table) {
   FaultLog faults;
-  ARM_ASSIGN_OR_RETURN(Condition condition, TreeOf<Condition>(kind, text, cache, &faults,
-                                                              [&] { return ParseCondition(kind, text, &faults); }));
+  ARM_ASSIGN_OR_RETURN(Condition condition, TreeOf<Condition>(kind, text, cache, &faults, [&] {
+                         return ParseCondition(kind, text, &faults, bytes_max);
+                       }));
   ARM_RETURN_IF_ERROR(BindCondition(kind, table, &faults, &condition));
   return condition;
 }
 
 // A text that is too long is refused here if its size is not told, else by the parser.
-absl::Status CheckUpdateSize(std::string_view text, const Placeholders::Wording& wording) {
-  if (text.size() <= model::kExpressionMaxBytes || wording.tells_update_size) return absl::OkStatus();
+absl::Status CheckUpdateSize(std::string_view text, size_t bytes_max, const Placeholders::Wording& wording) {
+  if (text.size() <= bytes_max || wording.tells_update_size) return absl::OkStatus();
   return InvalidExpressionError(ExpressionKind::kUpdate, "Expression size has exceeded the maximum allowed size;");
 }
 
-absl::StatusOr<Update> MakeUpdate(std::string_view text, const Placeholders::Wording& wording, ParseCache* cache,
-                                  PlaceholderTable* table) {
-  ARM_RETURN_IF_ERROR(CheckUpdateSize(text, wording));
+absl::StatusOr<Update> MakeUpdate(std::string_view text, size_t bytes_max, const Placeholders::Wording& wording,
+                                  ParseCache* cache, PlaceholderTable* table) {
+  ARM_RETURN_IF_ERROR(CheckUpdateSize(text, bytes_max, wording));
   FaultLog faults;
   ARM_ASSIGN_OR_RETURN(Update update, TreeOf<Update>(ExpressionKind::kUpdate, text, cache, &faults,
-                                                     [&] { return ParseUpdate(text, &faults); }));
+                                                     [&] { return ParseUpdate(text, &faults, bytes_max); }));
   ARM_RETURN_IF_ERROR(BindUpdate(table, &faults, &update));
   return update;
 }
 
-absl::StatusOr<Projection> MakeBoundProjection(std::string_view text, ParseCache* cache, PlaceholderTable* table) {
+absl::StatusOr<Projection> MakeBoundProjection(std::string_view text, size_t bytes_max, ParseCache* cache,
+                                               PlaceholderTable* table) {
   constexpr Fault kProjectionReportOrder[] = {Fault::kReservedWord, Fault::kPathLimit, Fault::kUndefinedName,
                                               Fault::kOverlap, Fault::kConflict};
   FaultLog faults;
   using Paths = std::vector<DocumentPath>;
   ARM_ASSIGN_OR_RETURN(Paths paths, TreeOf<Paths>(ExpressionKind::kProjection, text, cache, &faults,
-                                                  [&] { return ParseProjection(text, &faults); }));
+                                                  [&] { return ParseProjection(text, &faults, bytes_max); }));
   std::vector<const DocumentPath*> pointers;
   for (DocumentPath& path : paths) {
     BindPath(table, &faults, &faults, &path);
@@ -121,9 +124,10 @@ absl::Status CheckBeforeValues(const ExpressionTexts& expressions, const Placeho
 
 absl::Status CheckSyntax(const ExpressionTexts& expressions, const Placeholders::Wording& wording) {
   FaultLog faults;
+  const size_t bytes_max = expressions.bytes_max;
   if (expressions.update.has_value()) {
-    ARM_RETURN_IF_ERROR(CheckUpdateSize(*expressions.update, wording));
-    ARM_RETURN_IF_ERROR(ParseUpdate(*expressions.update, &faults).status());
+    ARM_RETURN_IF_ERROR(CheckUpdateSize(*expressions.update, bytes_max, wording));
+    ARM_RETURN_IF_ERROR(ParseUpdate(*expressions.update, &faults, bytes_max).status());
   }
   const std::pair<ExpressionKind, const std::optional<std::string>*> conditions[] = {
       {ExpressionKind::kCondition, &expressions.condition},
@@ -131,9 +135,9 @@ absl::Status CheckSyntax(const ExpressionTexts& expressions, const Placeholders:
       {ExpressionKind::kFilter, &expressions.filter},
   };
   for (const auto& [kind, text] : conditions) {
-    if (text->has_value()) ARM_RETURN_IF_ERROR(ParseCondition(kind, **text, &faults).status());
+    if (text->has_value()) ARM_RETURN_IF_ERROR(ParseCondition(kind, **text, &faults, bytes_max).status());
   }
-  return expressions.projection.has_value() ? ParseProjection(*expressions.projection, &faults).status()
+  return expressions.projection.has_value() ? ParseProjection(*expressions.projection, &faults, bytes_max).status()
                                             : absl::OkStatus();
 }
 
@@ -142,24 +146,26 @@ absl::StatusOr<BoundExpressions> BindExpressions(const ExpressionTexts& expressi
   ARM_RETURN_IF_ERROR(CheckHasUse(expressions, placeholders, known_kinds));
   PlaceholderTable table(placeholders);
   ARM_RETURN_IF_ERROR(table.CheckKeys());
+  const size_t bytes_max = expressions.bytes_max;
   BoundExpressions bound;
   std::optional<Condition> key_condition;
   if (expressions.update.has_value()) {
-    ARM_ASSIGN_OR_RETURN(bound.update, MakeUpdate(*expressions.update, placeholders.wording, cache, &table));
+    ARM_ASSIGN_OR_RETURN(bound.update, MakeUpdate(*expressions.update, bytes_max, placeholders.wording, cache, &table));
   }
   if (expressions.condition.has_value()) {
     ARM_ASSIGN_OR_RETURN(bound.condition,
-                         MakeCondition(ExpressionKind::kCondition, *expressions.condition, cache, &table));
+                         MakeCondition(ExpressionKind::kCondition, *expressions.condition, bytes_max, cache, &table));
   }
   if (expressions.key_condition.has_value()) {
-    ARM_ASSIGN_OR_RETURN(key_condition,
-                         MakeCondition(ExpressionKind::kKeyCondition, *expressions.key_condition, cache, &table));
+    ARM_ASSIGN_OR_RETURN(key_condition, MakeCondition(ExpressionKind::kKeyCondition, *expressions.key_condition,
+                                                      bytes_max, cache, &table));
   }
   if (expressions.filter.has_value()) {
-    ARM_ASSIGN_OR_RETURN(bound.filter, MakeCondition(ExpressionKind::kFilter, *expressions.filter, cache, &table));
+    ARM_ASSIGN_OR_RETURN(bound.filter,
+                         MakeCondition(ExpressionKind::kFilter, *expressions.filter, bytes_max, cache, &table));
   }
   if (expressions.projection.has_value()) {
-    ARM_ASSIGN_OR_RETURN(bound.projection, MakeBoundProjection(*expressions.projection, cache, &table));
+    ARM_ASSIGN_OR_RETURN(bound.projection, MakeBoundProjection(*expressions.projection, bytes_max, cache, &table));
   }
   ARM_RETURN_IF_ERROR(table.CheckAllUsed());
   if (key_condition.has_value()) {

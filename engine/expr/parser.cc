@@ -42,8 +42,8 @@ class ParserCore {
       : kind_(kind), text_(text), faults_(faults) {}
 
   // Checks the text's size and splits it into tokens. Must be called first.
-  bool Start() {
-    if (text_.size() > model::kExpressionMaxBytes) {
+  bool Start(size_t bytes_max) {
+    if (text_.size() > bytes_max) {
       return Refuse(Cat("Expression size has exceeded the maximum allowed size; expression size: ", text_.size()));
     }
     if (text_.empty()) return Refuse("The expression can not be empty;");
@@ -123,8 +123,7 @@ class ParserCore {
       }
     }
     if (out->elements.size() > model::kDocumentPathDepthMax) {
-      faults_->Add(Fault::kPathLimit,
-                   Cat("The document path has too many nesting levels; nesting levels: ", out->elements.size()));
+      faults_->Add(Fault::kPathLimit, PathDepthText(out->elements.size()));
     }
     return true;
   }
@@ -443,28 +442,29 @@ class UpdateParser : public ParserCore {
 
 }  // namespace
 
-absl::StatusOr<Condition> ParseCondition(ExpressionKind kind, std::string_view text, FaultLog* faults) {
+absl::StatusOr<Condition> ParseCondition(ExpressionKind kind, std::string_view text, FaultLog* faults,
+                                         size_t bytes_max) {
   ConditionParser parser(kind, text, faults);
   Condition condition;
-  if (!parser.Start() || !parser.ParseWholeCondition(&condition) || !parser.Finish()) {
+  if (!parser.Start(bytes_max) || !parser.ParseWholeCondition(&condition) || !parser.Finish()) {
     return parser.status();
   }
   return condition;
 }
 
-absl::StatusOr<std::vector<DocumentPath>> ParseProjection(std::string_view text, FaultLog* faults) {
+absl::StatusOr<std::vector<DocumentPath>> ParseProjection(std::string_view text, FaultLog* faults, size_t bytes_max) {
   ParserCore parser(ExpressionKind::kProjection, text, faults);
   std::vector<DocumentPath> paths;
-  if (!parser.Start() || !parser.ParsePathList(&paths) || !parser.Finish()) {
+  if (!parser.Start(bytes_max) || !parser.ParsePathList(&paths) || !parser.Finish()) {
     return parser.status();
   }
   return paths;
 }
 
-absl::StatusOr<Update> ParseUpdate(std::string_view text, FaultLog* faults) {
+absl::StatusOr<Update> ParseUpdate(std::string_view text, FaultLog* faults, size_t bytes_max) {
   UpdateParser parser(ExpressionKind::kUpdate, text, faults);
   Update update;
-  if (!parser.Start() || !parser.ParseClauses(&update) || !parser.Finish()) {
+  if (!parser.Start(bytes_max) || !parser.ParseClauses(&update) || !parser.Finish()) {
     return parser.status();
   }
   return update;

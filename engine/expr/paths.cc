@@ -245,6 +245,10 @@ std::string OperandCountText(std::string_view function, size_t count) {
              ", number of operands: ", count);
 }
 
+std::string PathDepthText(size_t levels) {
+  return Cat("The document path has too many nesting levels; nesting levels: ", levels);
+}
+
 std::string OperandTypeText(std::string_view function, std::string_view type) {
   return Cat("Incorrect operand type for operator or function; operator or function: ", function,
              ", operand type: ", type);

@@ -69,6 +69,7 @@ constexpr bool IsSet(model::ValueType type) {
 }
 
 std::string OperandCountText(std::string_view function, size_t count);
+std::string PathDepthText(size_t levels);
 std::string OperandTypeText(std::string_view function, std::string_view type);
 std::string PathRequiredText(std::string_view function);
 std::string MisusedFunctionText(std::string_view function);

@@ -19,6 +19,14 @@ void CheckReturnValues(std::string_view value, const LayerRules& rules, model::C
       "NONE]");
 }
 
+void CheckClientRequestToken(const std::optional<std::string>& token, model::ConstraintList* list) {
+  if (!token.has_value()) return;
+  const std::string printed = model::PrintedValue(model::Shown(*token));
+  const size_t length = model::CharacterCount(*token);
+  list->CheckLengthMin(printed, length, "clientRequestToken", 1);
+  list->CheckLengthMax(printed, length, "clientRequestToken", model::kClientTokenMaxChars);
+}
+
 absl::Status CheckShape(const std::optional<std::string>& table_name, const RequiredMember& member,
                         absl::FunctionRef<void(model::ConstraintList*)> add_others) {
   model::ConstraintList constraints;

@@ -37,6 +37,8 @@ inline void CheckCapacityReport(std::string_view value, model::ConstraintList* l
 inline void CheckCollectionReport(std::string_view value, model::ConstraintList* list) {
   CheckOptionalEnum(value, "returnItemCollectionMetrics", kReturnItemCollectionMetricsValues, list);
 }
+// Checks the length of ClientRequestToken.
+void CheckClientRequestToken(const std::optional<std::string>& token, model::ConstraintList* list);
 
 // Check ReturnValues: with LayerRules::short_enums the text names neither value nor member. Its list is the API's.
 void CheckReturnValues(std::string_view value, const LayerRules& rules, model::ConstraintList* list);

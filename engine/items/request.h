@@ -7,6 +7,7 @@
 // Both front ends can hand over this form without building a tree. The engine validates and canonicalizes it at the
 // documented place in the order of checks.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -135,6 +136,23 @@ struct GetItemResult {
   std::optional<ConsumedCapacity> capacity;
 };
 
+// The room for items in one answer, shared by the writes of a batch. Thread-safety: thread-safe.
+class ItemRoom {
+ public:
+  explicit ItemRoom(size_t bytes) : bytes_(bytes) {}
+  // False, with nothing taken, if there is no room for `bytes`.
+  bool TryTake(size_t bytes) {
+    size_t left = bytes_.load();
+    while (bytes <= left) {
+      if (bytes_.compare_exchange_weak(left, left - bytes)) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::atomic<size_t> bytes_;
+};
+
 enum class WriteKind : uint8_t { kConditionCheck, kPut, kDelete, kUpdate };
 
 // The single-item operation of a kind. A principal must be allowed to run it to run such an action of a transaction.
@@ -154,6 +172,11 @@ struct WriteRequest {
   std::string return_item_collection_metrics;
   // The write of a statement, whose errors have no envelope.
   bool from_statement = false;
+  // Set if one answer has the items of several writes: an item that finds no room, or no memory, is left out, and
+  // nothing fails because of it. Null: the answer has only this item, and a write without memory for it fails.
+  std::shared_ptr<ItemRoom> shared_room = nullptr;
+  // Gets the write units of a write that fails its condition. May be null; else it lives until the callback.
+  double* lost_units = nullptr;
   // Size in bytes of the original request message. Counts toward the memory limit of requests waiting for a row lock.
   size_t message_bytes = 0;
 };
@@ -174,6 +197,19 @@ struct WriteResult {
   uint64_t change_sequence = 0;
   HeldMemory memory = {};  // for the attributes
   size_t item_bytes = 0;
+  bool is_item_left_out = false;  // see WriteRequest::shared_room
+};
+
+// Work on a page that its bounds apply to.
+struct PageWork {
+  size_t read_bytes = 0;    // as the size of a page counts
+  size_t filter_bytes = 0;  // as expr::EvaluationCost counts
+
+  PageWork& operator+=(const PageWork& other) {
+    read_bytes += other.read_bytes;
+    filter_bytes += other.filter_bytes;
+    return *this;
+  }
 };
 
 // Request of Query and Scan. Members of only one of them are absent in the other.
@@ -192,6 +228,8 @@ struct ReadRequest {
   std::optional<int64_t> total_segments;  // Scan
   uint64_t at_least_sequence = 0;
   std::string return_consumed_capacity;
+  // By other reads, of which one page is made together with this one. It is counted first. For statements.
+  PageWork earlier = {};
 };
 
 // Receives the items of a page one by one. A front end encodes them directly into its answer.
@@ -209,6 +247,8 @@ struct ReadResult {
   int64_t scanned_count = 0;                      // before the filter
   std::optional<std::string> last_evaluated_key;  // item bytes as answers show them
   std::optional<ConsumedCapacity> capacity;
+  PageWork work = {};    // without that of earlier reads
+  bool is_full = false;  // with earlier reads, the page has reached a bound; also at the end of what there is to read
 };
 
 // The keys to read from one table.

@@ -17,13 +17,16 @@
 namespace armature::engine {
 namespace {
 
-// Takes the memory for the attributes that the answer returns: after the write it is too late to refuse it.
+// Takes the memory for the attributes that the answer returns: after the write it is too late to refuse it. Without
+// memory, attributes that the answer can do without are left out.
 absl::Status TakeMemory(const RowWrite& row, WriteResult* result) {
   const std::string_view mode = row.mutation->request().return_values;
   if (mode.empty() || mode == "NONE") return absl::OkStatus();
   const size_t new_bytes = row.effect.after == nullptr ? 0 : row.effect.after->bytes.size();
   result->item_bytes = mode.ends_with("_OLD") ? row.old_value.size() : new_bytes;
-  return result->memory.TrySet(MemoryOfItems(result->item_bytes)) ? absl::OkStatus() : NoMemoryForAnswerError();
+  result->is_item_left_out = !result->memory.TrySet(MemoryOfItems(result->item_bytes));
+  const bool is_needed = row.mutation->request().shared_room == nullptr;
+  return result->is_item_left_out && is_needed ? NoMemoryForAnswerError() : absl::OkStatus();
 }
 
 // Epoch of the earliest queued value among the rows.
@@ -126,11 +129,13 @@ void AfterQueued(Parts* parts, UnwrittenAnswer answer, absl::Status outcome,
 }
 
 absl::Status DecideAlone(const Parts& parts, RowWrite* row, WriteResult* result) {
+  const WriteRequest& request = row->mutation->request();
   // Admission is repeated: other requests may have used the capacity during the wait for the row lock.
   ARM_RETURN_IF_ERROR(AdmitWrite(parts, row->table(), row->key));
-  FailedItems failed(&result->memory);
+  FailedItems failed(&result->memory, request.shared_room.get());
   if (absl::Status condition = CheckCondition(*row, &failed); !condition.ok()) {
     if (failed.is_refused()) return NoMemoryForAnswerError();
+    if (request.lost_units != nullptr) *request.lost_units = row->lost_units();
     ChargeWrite(parts, row->table(), row->key, row->lost_units());
     return condition;
   }

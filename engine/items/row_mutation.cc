@@ -64,7 +64,12 @@ void Write::FillAnswer() {
   if (WantsCollection(request.return_item_collection_metrics, row)) {
     result.collection = MetricsOf(row, row.effect.collection_growth);
   }
+  if (result.is_item_left_out) return;
   result.attributes = TakeAttributes(request.return_values, &row);
+  if (!result.attributes.has_value() || request.shared_room == nullptr) return;
+  // With its numbers written out, the item may be many times as large as before.
+  result.is_item_left_out = !request.shared_room->TryTake(result.attributes->view().size());
+  if (result.is_item_left_out) result.attributes.reset();
 }
 
 // A step (RunStep): reads the old item, decides and commits.

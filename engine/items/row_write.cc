@@ -132,9 +132,12 @@ bool FailedItems::Take(size_t bytes) {
   if (bytes_ + bytes > model::kTransactMaxWireBytes) return false;
   // Each item is in the row's error, in that of the request, and in a copy of that while the answer is made.
   constexpr size_t kCopies = 3;
-  is_refused_ = is_refused_ || !memory_->TrySet(kCopies * (bytes_ + bytes));
-  if (!is_refused_) bytes_ += bytes;
-  return !is_refused_;
+  const bool has_memory = !is_refused_ && memory_->TrySet(kCopies * (bytes_ + bytes));
+  const bool is_taken = has_memory && (shared_room_ == nullptr || shared_room_->TryTake(bytes));
+  if (is_taken) bytes_ += bytes;
+  if (has_memory && !is_taken) memory_->Set(kCopies * bytes_);
+  is_refused_ = !has_memory && shared_room_ == nullptr;
+  return is_taken;
 }
 
 absl::Status CheckCondition(const RowWrite& row, FailedItems* failed) {

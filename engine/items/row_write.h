@@ -97,8 +97,9 @@ absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool w
 // The items that the error of a request returns.
 class FailedItems {
  public:
-  // `memory`: of the error.
-  explicit FailedItems(HeldMemory* memory) : memory_(memory) {}
+  // `memory`: of the error. `shared_room`: see WriteRequest; may be null.
+  explicit FailedItems(HeldMemory* memory, ItemRoom* shared_room = nullptr)
+      : memory_(memory), shared_room_(shared_room) {}
 
   // True if an item of `bytes` may be added: false beyond what an answer may hold, or if there is no memory.
   bool Take(size_t bytes);
@@ -107,6 +108,7 @@ class FailedItems {
 
  private:
   HeldMemory* const memory_;
+  ItemRoom* const shared_room_;
   size_t bytes_ = 0;
   bool is_refused_ = false;
 };

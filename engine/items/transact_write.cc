@@ -69,13 +69,7 @@ void CheckAction(const TransactAction& action, size_t index, model::ConstraintLi
 
 absl::Status CheckTransactShape(const TransactWriteRequest& request) {
   model::ConstraintList constraints;
-  if (request.client_request_token.has_value()) {
-    const std::string& token = *request.client_request_token;
-    const std::string printed = model::PrintedValue(model::Shown(token));
-    const size_t length = model::CharacterCount(token);
-    constraints.CheckLengthMin(printed, length, "clientRequestToken", 1);
-    constraints.CheckLengthMax(printed, length, "clientRequestToken", model::kClientTokenMaxChars);
-  }
+  CheckClientRequestToken(request.client_request_token, &constraints);
   CheckCapacityReport(request.return_consumed_capacity, &constraints);
   CheckCollectionReport(request.return_item_collection_metrics, &constraints);
   CheckActionCount(request.given, request.actions.size(), &constraints);

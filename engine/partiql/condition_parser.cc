@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "engine/expr/paths.h"
 #include "engine/partiql/boolean_terms.h"
 #include "engine/partiql/words.h"
 #include "storage/base/api_error.h"
@@ -369,6 +370,9 @@ class ConditionParser {
         arguments.push_back(std::move(argument.operand));
       } while (tokens_->TrySymbol(","));
       ARM_RETURN_IF_ERROR(tokens_->TakeSymbol(")"));
+    }
+    if (arguments.empty()) {
+      context_->refusals.NoteOperand(ValidationError(expr::OperandCountText(function, 0)));
     }
     Condition call = CallOn(function, std::move(arguments));
     call.operands.front().position = name.position;

@@ -4,11 +4,15 @@
 #include <utility>
 #include <vector>
 
+#include "engine/partiql/statements.h"
 #include "storage/base/strings.h"
 #include "storage/model/wire.h"
 
 namespace armature::engine::partiql {
 namespace {
+
+// Texts are longer than the statement, which is limited: a column of two characters, as in "a,", becomes "#n1000, ".
+constexpr size_t kTextMaxBytes = 16 * kStatementMaxChars;
 
 // The placeholder of `text`, new or old.
 std::string PlaceholderOf(std::string_view prefix, const std::string& text, std::map<std::string, std::string>* all) {
@@ -81,6 +85,7 @@ std::string ExpressionText::Text(const Condition& condition, bool is_inner) {
 }
 
 void ExpressionText::FillPlaceholders(ExpressionParameters* to) const {
+  to->bytes_max = kTextMaxBytes;
   if (!names_.empty()) {
     to->names.emplace();
     for (const auto& [attribute, placeholder] : names_) to->names->emplace(placeholder, attribute);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "engine/expr/paths.h"
 #include "engine/partiql/condition_parser.h"
 #include "engine/partiql/expression_statement.h"
 #include "engine/partiql/literals.h"
@@ -13,6 +14,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/item_view.h"
+#include "storage/model/limits.h"
 #include "storage/model/wire.h"
 
 namespace armature::engine::partiql {
@@ -108,6 +110,10 @@ class Parser {
         return ValidationError(Cat("Unexpected path component at ", Printed(token.position)));
       }
       ARM_ASSIGN_OR_RETURN(expr::DocumentPath path, ReadPath(&tokens_));
+      // The projection has only their attributes, so that nobody else would find it.
+      if (path.elements.size() > model::kDocumentPathDepthMax) {
+        context_.refusals.NoteOperand(ValidationError(expr::PathDepthText(path.elements.size())));
+      }
       statement_.columns.push_back(std::move(path));
     } while (tokens_.TrySymbol(","));
     return absl::OkStatus();
@@ -283,7 +289,13 @@ class Parser {
       }
       tokens_.Take();
       tokens_.Take();
-      if (tokens_.TrySymbol(")")) return operand;
+      if (tokens_.TrySymbol(")")) {
+        // Calls of set functions have a text of their own.
+        if (!IsSetFunction(operand.function)) {
+          context_.refusals.NoteOperand(ValidationError(expr::OperandCountText(operand.function, 0)));
+        }
+        return operand;
+      }
       do {
         ARM_ASSIGN_OR_RETURN(Operand argument, ReadOperand(depth + 1));
         operand.arguments.push_back(std::move(argument));

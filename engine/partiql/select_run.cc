@@ -19,9 +19,9 @@ namespace {
 
 constexpr char kWrongToken[] = "NextToken does not match request";
 constexpr size_t kHashBytes = sizeof(XXH128_canonical_t);
-constexpr size_t kPageBytes = size_t{1} << 20;
 
-std::string HashOf(const StatementRequest& request) {
+// Hashes the statement, its parameters, and the `place` that a token names.
+std::string HashOf(const StatementRequest& request, std::string_view place) {
   std::string bytes;
   model::AppendBytesField(1, *request.statement, &bytes);
   if (request.parameters.has_value()) {
@@ -30,6 +30,7 @@ std::string HashOf(const StatementRequest& request) {
       model::AppendBytesField(2, codec::CanonicalizeValue(parameter).value_or(parameter), &bytes);
     }
   }
+  model::AppendBytesField(3, place, &bytes);
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
   const auto* const begin = reinterpret_cast<const char*>(canonical.digest);
@@ -84,6 +85,7 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
     read.exclusive_start_key_wire = std::move(start.key);
     read.return_consumed_capacity = request_.return_consumed_capacity;
     read.at_least_sequence = request_.at_least_sequence;
+    read.earlier = work_;
     if (request_.limit.has_value()) read.limit = *request_.limit - scanned_;
     auto done = [self = shared_from_this()](absl::StatusOr<ReadResult> page) { self->Finish(std::move(page)); };
     if (plan_.kind == PlanKind::kQuery) {
@@ -118,8 +120,9 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
     if (!page.ok()) return std::move(done_)(StatementError(page.status(), plan_.kind));
     if (!refused_.ok()) return End();
     scanned_ += page->scanned_count;
+    work_ += page->work;
     if (page->capacity.has_value()) AddCapacity(*page->capacity, &result_.capacity);
-    const bool is_full = taken_.bytes >= kPageBytes || (request_.limit.has_value() && scanned_ >= *request_.limit);
+    const bool is_full = page->is_full || taken_.bytes >= model::kPageMaxBytes;
     const bool has_more = page->last_evaluated_key.has_value();
     if (!has_more && read_ + 1 == plan_.read_count()) return End();
     if (!has_more && !is_full) return ReadFrom({read_ + 1, std::nullopt});
@@ -141,23 +144,26 @@ class SelectRun final : public PageWriter, public std::enable_shared_from_this<S
   Taken taken_before_;    // by the items of earlier queries
   absl::Status refused_;  // why there is no page
   int64_t scanned_ = 0;
+  PageWork work_;  // of all reads
 };
 
 }  // namespace
 
 std::string EncodeToken(const StatementRequest& request, const PageStart& start) {
-  std::string bytes = HashOf(request);
-  model::AppendVarint(start.read, &bytes);
-  if (start.key.has_value()) bytes += *start.key;
-  return absl::Base64Escape(bytes);
+  std::string place;
+  model::AppendVarint(start.read, &place);
+  if (start.key.has_value()) place += *start.key;
+  return absl::Base64Escape(HashOf(request, place) + place);
 }
 
 absl::StatusOr<PageStart> DecodeToken(const StatementRequest& request, std::string_view token) {
   std::string bytes;
   if (!absl::Base64Unescape(Av(token), &bytes)) return ValidationError(kWrongToken);
   std::string_view rest = bytes;
-  if (rest.substr(0, kHashBytes) != HashOf(request)) return ValidationError(kWrongToken);
+  if (rest.size() < kHashBytes) return ValidationError(kWrongToken);
+  const std::string_view hash = rest.substr(0, kHashBytes);
   rest.remove_prefix(kHashBytes);
+  if (hash != HashOf(request, rest)) return ValidationError(kWrongToken);
   PageStart start;
   uint64_t read = 0;
   if (!model::TakeVarint(&rest, &read)) return ValidationError(kWrongToken);

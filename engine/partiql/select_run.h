@@ -4,7 +4,7 @@
 // Execution of a planned SELECT: one page, from one or several queries.
 //
 //   next token := base64(hash read key)
-//   hash := of the statement and its parameters
+//   hash := of the statement, its parameters, read and key
 //   read := varint                                 position in Plan::queries
 //   key := byte*                                   start key as canonical item bytes; empty: none
 
@@ -38,8 +38,8 @@ struct PageStart {
   std::optional<std::string> key;  // start key; nullopt: at its first item
 };
 
-// The text of a place, bound to the statement and its parameters, and back. The key in it is checked when it is used.
-// Errors: ValidationException for a text that was not made for this statement.
+// The text of a place, bound to the statement and its parameters, and back. Errors: ValidationException for a text that
+// EncodeToken has not made for this statement.
 std::string EncodeToken(const StatementRequest& request, const PageStart& start);
 absl::StatusOr<PageStart> DecodeToken(const StatementRequest& request, std::string_view token);
 

@@ -141,6 +141,8 @@ absl::Status CheckBatch(const BatchStatementRequest& request) {
 
 absl::Status CheckTransaction(const TransactStatementsRequest& request) {
   model::ConstraintList list;
+  CheckClientRequestToken(request.client_request_token, &list);
+  CheckCapacityReport(request.return_consumed_capacity, &list);
   if (!request.statements.has_value()) {
     list.AddNull("transactStatements");
   } else {
@@ -150,7 +152,6 @@ absl::Status CheckTransaction(const TransactStatementsRequest& request) {
       CheckMemberShape((*request.statements)[i], Cat("transactStatements.", i + 1, ".member."), &list);
     }
   }
-  CheckCapacityReport(request.return_consumed_capacity, &list);
   return list.ToStatus();
 }
 

@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "engine/capacity.h"
 #include "engine/engine.h"
 #include "engine/items/constraints.h"
 #include "engine/items/item_key.h"
@@ -21,7 +20,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/model/item_view.h"
+#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
@@ -29,8 +28,6 @@ namespace {
 using partiql::Plan;
 using partiql::PlanKind;
 using partiql::Statement;
-
-constexpr char kAllOld[] = "ALL_OLD";
 
 using StatementPtr = std::shared_ptr<const Statement>;
 
@@ -100,8 +97,8 @@ void RunItemWrite(Engine* engine, const RequestContext& context, Plan plan, Call
   }
 }
 
-// The attributes that a write returns. `memory` has taken that of their bytes; the rest of the message is counted even
-// if there is no room, because the write is done.
+// The attributes that a write returns, of an answer with no other items. `memory` has taken that of their bytes; the
+// rest of the message is counted even if there is no room, because the write is done.
 std::string ReturnedItem(std::string_view attributes, HeldMemory* memory) {
   memory->Set(std::max(memory->counted(), MessageMemory(attributes)));
   return std::string(attributes);
@@ -176,6 +173,7 @@ struct BatchRun {
   std::vector<double> lost_units;  // of writes whose condition failed
   std::vector<uint64_t> sequences;
   std::vector<HeldMemory> memories;
+  const std::shared_ptr<ItemRoom> room = std::make_shared<ItemRoom>(partiql::kStatementAnswerMaxBytes);  // of writes
   bool is_read = false;
   std::atomic<size_t> waiting = 0;
   Callback<BatchStatementResult> done;
@@ -193,7 +191,7 @@ struct BatchRun {
   }
 
  private:
-  // Reads whose items do not fit into the answer fail. Writes cannot fail any more.
+  // Reads whose items do not fit into the answer fail. Writes have left out theirs.
   void DropBeyondLimit() {
     if (!is_read) return;
     size_t bytes = 0;
@@ -212,7 +210,7 @@ struct BatchRun {
   void SumCapacity() {
     const bool all_failed =
         std::none_of(capacity.begin(), capacity.end(), [](const auto& each) { return each.has_value(); });
-    if (all_failed) return;
+    if (all_failed) return;  // also if no capacity was asked for
     std::map<std::string, std::optional<ConsumedCapacity>> sums;
     std::vector<std::string> order;
     for (size_t i = 0; i < capacity.size(); ++i) {
@@ -220,10 +218,13 @@ struct BatchRun {
       one.table_name = result.responses[i].table_name;
       // In the total alone: no part of the table or of an index has it.
       one.total = lost_units[i];
-      if (!capacity[i].has_value() && lost_units[i] == 0) continue;
-      std::optional<ConsumedCapacity>& sum = sums[capacity[i].has_value() ? capacity[i]->table_name : one.table_name];
-      if (!sum.has_value()) order.push_back(capacity[i].has_value() ? capacity[i]->table_name : one.table_name);
-      partiql::AddCapacity(capacity[i].has_value() ? *capacity[i] : one, &sum);
+      if (!capacity[i].has_value() && one.total == 0) continue;
+      const ConsumedCapacity& more = capacity[i].has_value() ? *capacity[i] : one;
+      // A table that is named by its name and by its ARN is called as it is first.
+      const std::string_view table = model::LocalTableName(more.table_name);
+      const auto [sum, is_new] = sums.try_emplace(std::string(table));
+      if (is_new) order.push_back(sum->first);
+      partiql::AddCapacity(more, &sum->second);
     }
     for (const std::string& table : order) result.capacity.push_back(*std::move(sums[table]));
   }
@@ -240,45 +241,49 @@ absl::StatusOr<Plan> PlanOfBatch(Engine* engine, const StatementOptions& options
   return plan;
 }
 
+// The outcome of write `i` of a batch. Its item is left out if there is no memory for the message: the write is done,
+// or its condition has failed, in any case.
+void FinishWriteOfBatch(BatchRun* run, size_t i, PlanKind kind, const MemorySource& source,
+                        absl::StatusOr<WriteResult> written) {
+  BatchStatementResult::Response& response = run->result.responses[i];
+  HeldMemory& memory = run->memories[i];
+  if (written.ok()) {
+    memory = std::move(written->memory);
+    if (written->attributes.has_value() && memory.Cover(MessageMemory(written->attributes->view()))) {
+      response.item = std::string(written->attributes->view());
+    }
+    run->capacity[i] = std::move(written->capacity);
+    run->sequences[i] = written->change_sequence;
+    return run->Finish();
+  }
+  response.error = partiql::StatementError(written.status(), kind);
+  const std::optional<ApiError> error = GetApiError(response.error);
+  if (error.has_value() && !error->item.empty()) {
+    memory = HeldMemory(source);
+    if (!memory.TrySet(MessageMemory(error->item))) response.error = ConditionalCheckFailedError({});
+  }
+  run->Finish();
+}
+
 // A write of a batch. A failed condition costs what a single write with one costs, by the item that it read.
 void RunWriteOfBatch(Engine* engine, const RequestContext& context, const BatchStatementRequest& request, size_t i,
                      Plan plan, const std::shared_ptr<BatchRun>& run) {
   WriteRequest& write = *plan.write;
   write.return_consumed_capacity = request.return_consumed_capacity;
-  const bool with_item = write.return_values_on_condition_check_failure == kAllOld;
-  const bool with_units = !request.return_consumed_capacity.empty() && request.return_consumed_capacity != "NONE";
-  if (with_units) write.return_values_on_condition_check_failure = kAllOld;
-  auto finish = [run, i, with_item, with_units, kind = plan.kind,
-                 source = context.memory](absl::StatusOr<WriteResult> written) {
-    BatchStatementResult::Response& response = run->result.responses[i];
-    if (written.ok()) {
-      run->memories[i] = std::move(written->memory);
-      if (written->attributes.has_value()) {
-        response.item = ReturnedItem(written->attributes->view(), &run->memories[i]);
-      }
-      run->capacity[i] = std::move(written->capacity);
-      run->sequences[i] = written->change_sequence;
-      return run->Finish();
-    }
-    response.error = partiql::StatementError(written.status(), kind);
-    const std::optional<ApiError> error = GetApiError(written.status());
-    if (error.has_value() && error->type == ApiErrorType::kConditionalCheckFailed) {
-      if (with_units) run->lost_units[i] = WriteUnits(model::ApiSize(model::ItemView(error->item)), 0);
-      run->memories[i] = HeldMemory(source);
-      const bool shows_item = with_item && kind != PlanKind::kPut;
-      if (!shows_item) {
-        response.error = partiql::StatementError(ConditionalCheckFailedError({}), kind);
-      } else if (!run->memories[i].TrySet(MessageMemory(error->item))) {
-        response.error = NoMemoryForAnswerError();
-      }
-    }
-    run->Finish();
+  // The error of an INSERT has no item.
+  if (plan.kind == PlanKind::kPut) write.return_values_on_condition_check_failure.clear();
+  write.shared_room = run->room;
+  write.lost_units = &run->lost_units[i];
+  auto finish = [run, i, kind = plan.kind, source = context.memory](absl::StatusOr<WriteResult> written) {
+    FinishWriteOfBatch(run.get(), i, kind, source, std::move(written));
   };
   RunItemWrite(engine, context, std::move(plan), std::move(finish));
 }
 
 void RunOfBatch(Engine* engine, const RequestContext& context, const BatchStatementRequest& request, size_t i,
                 Plan plan, const std::shared_ptr<BatchRun>& run) {
+  // Without a key of the table, the statement will be refused.
+  if (plan.row_key.empty()) run->result.responses[i].table_name.clear();
   if (plan.write.has_value()) return RunWriteOfBatch(engine, context, request, i, std::move(plan), run);
   ExecuteStatementRequest one;
   one.statement = (*request.statements)[i];
@@ -337,7 +342,8 @@ class BatchSteps final : public partiql::StatementSteps {
     const bool is_refused = error.has_value() && error->type == ApiErrorType::kValidation;
     if (!is_refused) run_->result.responses[i].table_name = parsed_[i]->table;
     const bool is_named = plans_[i].ok() && !plans_[i]->row_key.empty();
-    if (is_named && !items_.emplace(parsed_[i]->table, plans_[i]->row_key).second) {
+    const std::string_view table = model::LocalTableName(parsed_[i]->table);
+    if (is_named && !items_.emplace(table, plans_[i]->row_key).second) {
       return ValidationError(kDuplicateKeysText);
     }
     return absl::OkStatus();

@@ -212,9 +212,10 @@ TEST_F(PartiqlPlanTest, ColumnsAreFoundInOneWalk) {
   // The first column of a name that has a value is kept.
   EXPECT_EQ(columns("a.x.b, b, a.b"), codec::Item({{"b", S("y")}}));
   EXPECT_EQ(columns("absent"), "");
-  std::string deep = "a";
-  for (int i = 0; i < 2000; ++i) deep += ".a";
-  EXPECT_EQ(columns(deep), "");
+  // Statements have no such path.
+  expr::DocumentPath deep;
+  deep.elements.assign(2000, {expr::PathElement::Kind::kName, "a", 0});
+  EXPECT_TRUE(partiql::Columns({deep}).Of(item).empty());
 }
 
 StatementRequest Request(const std::string& text) {
@@ -247,20 +248,15 @@ TEST(PartiqlTokens, BelongToOneStatementWithItsParameters) {
   EXPECT_FALSE(partiql::DecodeToken(other, token).ok());
 }
 
-TEST(PartiqlTokens, CutAndChangedOnesAreRefusedOrAPlace) {
+TEST(PartiqlTokens, CutAndChangedOnesAreRefused) {
   const StatementRequest request = Request("SELECT * FROM tab");
-  const std::string token = partiql::EncodeToken(request, {1, "key"});
   std::string bytes;
-  ASSERT_TRUE(absl::Base64Unescape(token, &bytes));
-  for (size_t length = 0; length < bytes.size(); ++length) {
-    const auto cut = partiql::DecodeToken(request, absl::Base64Escape(bytes.substr(0, length)));
-    if (cut.ok()) {
-      EXPECT_EQ(cut->read, 1u);
-    }
-  }
-  std::string wrong = bytes;
-  wrong[0] = static_cast<char>(wrong[0] ^ 1);
-  EXPECT_FALSE(partiql::DecodeToken(request, absl::Base64Escape(wrong)).ok());
+  ASSERT_TRUE(absl::Base64Unescape(partiql::EncodeToken(request, {1, "key"}), &bytes));
+  codec::ForEachDamage(bytes, [&request](std::string_view damaged) {
+    const auto read = partiql::DecodeToken(request, absl::Base64Escape(std::string(damaged)));
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(GetApiError(read.status())->message, "NextToken does not match request");
+  });
   for (const char* nonsense : {"", "====", "nonsense", "\x01\x02"}) {
     EXPECT_FALSE(partiql::DecodeToken(request, nonsense).ok()) << nonsense;
   }
