@@ -60,7 +60,7 @@ struct MessageCall {
   engine::RequestContext context;
   MessageAnswer answer;
   std::string_view authority = {};                  // see OperationContext
-  static constexpr uint64_t at_least_sequence = 0;  // messages have a field
+  uint64_t at_least_sequence = 0;  // messages have a field
 };
 
 struct MessageOperation {
