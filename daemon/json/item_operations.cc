@@ -22,7 +22,7 @@ constexpr size_t kDocumentPart = 16;
 class DocumentAnswer {
  public:
   DocumentAnswer(std::string request_id, MemorySource memory, JsonApi::Done done)
-      : request_id_(std::move(request_id)), memory_(std::move(memory)), done_(std::move(done)) {}
+      : request_id_(std::move(request_id)), memory_(memory), done_(std::move(done)) {}
 
   void Fail(const absl::Status& error) && { std::move(done_)(ErrorAnswer(error, request_id_, memory_)); }
 
@@ -81,9 +81,9 @@ bool RunItemOperation(engine::Engine* engine, JsonCall& call, JsonApi::Done& don
   const auto* const found =
       std::ranges::find(kDocumentOperations, call.operation, &ItemOperation<DocumentEncoding>::name);
   if (found == kDocumentOperations.end()) return false;
-  MemorySource memory = call.context.memory;
+  const MemorySource memory = call.context.memory;
   DocumentCall running{Caller(engine, std::move(call.access)), std::move(call.context),
-                       DocumentAnswer(std::move(call.request_id), std::move(memory), std::move(done)),
+                       DocumentAnswer(std::move(call.request_id), memory, std::move(done)),
                        call.at_least_sequence};
   found->run(found->name, running, call.body);
   return true;

@@ -7,7 +7,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -144,22 +143,6 @@ class Alarms(unittest.TestCase):
             self.assertIn("exp_samples: []", text, path.name)
 
 
-def documented_rules():
-    """(page, rules) of the blocks of YAML in docs/operate that are files of rules."""
-    for page in sorted(OPERATIONS.glob("*.md")):
-        for block in re.findall(r"^```yaml\n(groups:\n.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL):
-            yield page.name, block
-
-
-class DocumentedRules(unittest.TestCase):
-    def test_they_look_at_metrics_of_the_daemon(self):
-        self.assertIn("takeover.md", [page for page, _ in documented_rules()])
-        for page, rules in documented_rules():
-            for expression in re.findall(r"^ +expr: (.*)$", rules, re.MULTILINE):
-                for metric in names_in(expression):
-                    self.assertIsNotNone(definition(metric, metrics()), f"{page}: {metric}")
-
-
 class Promtool(unittest.TestCase):
     """The package prometheus has it. A CI without it must not pass."""
 
@@ -175,13 +158,6 @@ class Promtool(unittest.TestCase):
 
     def test_accepts_the_rules(self):
         self.assertIn(f"{len(alarms())} rules found", self.run_promtool("check", "rules", str(RULES)))
-
-    def test_accepts_the_rules_of_documents(self):
-        for page, rules in documented_rules():
-            with self.subTest(page), tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
-                file.write(rules)
-                file.flush()
-                self.run_promtool("check", "rules", file.name)
 
     def test_passes_all_cases(self):
         cases = sorted(str(path) for path in CASES.glob("*.yml"))

@@ -22,8 +22,8 @@ constexpr long kConnectMsMax = 10'000;
 
 // Once in the process, before the first thread that uses the library.
 void InitializeCurl() {
-  static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
-  static_cast<void>(initialized);
+  static const CURLcode kInitialized = curl_global_init(CURL_GLOBAL_DEFAULT);
+  static_cast<void>(kInitialized);
 }
 
 absl::StatusOr<std::string> Inflated(std::string_view packed) {

@@ -167,6 +167,7 @@ class Verifier {
 
   absl::Status CompareWithTarget(const std::vector<Compared>& batch) {
     std::vector<Wire> keys;
+    keys.reserve(batch.size());
     for (const Compared& item : batch) keys.push_back(item.key);
     ARM_ASSIGN_OR_RETURN(const auto found, GetItems(&sides_.target, names_.target, keys, key_, sides_.stop));
     std::vector<WriteText> writes;
@@ -184,6 +185,7 @@ class Verifier {
     std::map<std::string, Wire> found;
     if (!has_hashed_key_) {
       std::vector<Wire> keys;
+      keys.reserve(batch.size());
       for (const Compared& item : batch) keys.push_back(item.original_key);
       ARM_ASSIGN_OR_RETURN(found, GetItems(&sides_.source, names_.source, keys, key_, sides_.stop));
     }
