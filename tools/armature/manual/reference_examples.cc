@@ -14,6 +14,10 @@ constexpr CommandExample kExamples[] = {
     {"advise", "armature advise docs/examples/advise/orders.json\n"},
     {"archive list", "armature archive list --dir archive\n", kStopped},
     {"archive restore", "armature archive restore --dir archive --at latest --data-dir then\n", kStopped},
+    {"archive restore-table",
+     "armature archive restore-table --table-name Thread --target-table-name Thread-before "
+     "--at 2026-01-31T12:00:00Z --wait\n",
+     kElsewhere},
     {"archive verify", "armature archive verify --dir archive\n", kStopped},
     {"backup cancel", "armature backup cancel --job 17\n", kElsewhere},
     {"backup create", "armature backup create --keep 7\n"},
@@ -29,6 +33,7 @@ constexpr CommandExample kExamples[] = {
      R"(armature batch-write --request-items '{"orders-table": [{"PutRequest": {"Item": {"order_id": {"S": "K7"}}}}]}')"
      "\n"},
     {"completion", "source <(armature completion bash)\n"},
+    {"copy", "armature copy --from eu-prod --to http://127.0.0.1:7701 orders\n", kElsewhere},
     {"count", "armature count Thread --where 'Replies > 2'\n"},
     {"create", "armature create visits --key site,at:N --index 'ByUser=user | at:N (keys)'\n"},
     {"credentials new", "armature credentials new --policy reader\n"},
