@@ -59,8 +59,8 @@ struct MessageCall {
   Caller caller;
   engine::RequestContext context;
   MessageAnswer answer;
-  std::string_view authority = {};                  // see OperationContext
-  uint64_t at_least_sequence = 0;  // messages have a field
+  std::string_view authority = {};  // see OperationContext
+  uint64_t at_least_sequence = 0;   // messages have a field
 };
 
 struct MessageOperation {

@@ -56,11 +56,14 @@ absl::StatusOr<model::Tags> TagsOf(const store::Database& database, const std::s
   return found->descriptor.settings.tags;
 }
 
+// Before the key in a token: any other text has not come from a page.
+constexpr std::string_view kTokenMark = "after ";
+
 // The key behind which the page begins; empty without a token, and for one that no page has given.
 std::string KeyOf(const std::optional<std::string>& token) {
-  std::string key;
-  if (!token.has_value() || !absl::WebSafeBase64Unescape(*token, &key) || !model::CheckTagKeys({key}).ok()) return {};
-  return key;
+  std::string text;
+  if (!token.has_value() || !absl::WebSafeBase64Unescape(*token, &text) || !text.starts_with(kTokenMark)) return {};
+  return text.substr(kTokenMark.size());
 }
 
 constexpr std::string_view kTimeToLivePath = "timeToLiveSpecification";
@@ -245,7 +248,7 @@ absl::StatusOr<ListTagsOfResourceResult> ListTagsOfResource(const store::Databas
   for (auto& tag : sorted) {
     if (!after.empty() && tag.first <= after) continue;
     if (result.tags.size() == kTagsPerPage) {
-      result.next_token = absl::WebSafeBase64Escape(result.tags.back().first);
+      result.next_token = absl::WebSafeBase64Escape(Cat(kTokenMark, result.tags.back().first));
       break;
     }
     result.tags.push_back(std::move(tag));

@@ -166,7 +166,7 @@ class Configuration(unittest.TestCase):
     def test_help_has_every_flag_in_a_group(self):
         shown = self.run_daemon("--help")
         self.assertEqual((shown.returncode, shown.stderr), (0, ""))
-        self.assertIn("\nResources:\n  --cache_mb=MIB  (default 0; 8 to 1048576, or 0)\n      ", shown.stdout)
+        self.assertIn("\nResources:\n  --cache_mb=MIB  (default 0; 8 to 1048576, or 0; live)\n      ", shown.stdout)
         printed = self.run_daemon("--data_dir=/x", "--print_config").stdout
         for name in [line.split(" = ")[0] for line in printed.splitlines()]:
             self.assertRegex(shown.stdout, rf"\n  --{name}(=\S+)?(  \(default .+\))?\n      ")
