@@ -83,8 +83,7 @@ bool RunItemOperation(engine::Engine* engine, JsonCall& call, JsonApi::Done& don
   if (found == kDocumentOperations.end()) return false;
   const MemorySource memory = call.context.memory;
   DocumentCall running{Caller(engine, std::move(call.access)), std::move(call.context),
-                       DocumentAnswer(std::move(call.request_id), memory, std::move(done)),
-                       call.at_least_sequence};
+                       DocumentAnswer(std::move(call.request_id), memory, std::move(done)), call.at_least_sequence};
   found->run(found->name, running, call.body);
   return true;
 }
