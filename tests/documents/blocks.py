@@ -15,7 +15,7 @@ LANGUAGES = ("sh", "bash", "python", "js")
 COMPILED = ("go", "java", "rust")
 # Folders of pages that users follow.
 FOLDERS = ("docs/start", "docs/develop", "docs/operate", "docs/reference")
-# Pages whose blocks of one language are run by the check of that language's client.
+# Pages whose blocks of one language are run by another test, such as the check of that language's client.
 RUN_BY_CHECKS = {
     ("docs/develop/clients/python.md", "python"): "client/python/check",
     ("docs/develop/clients/node.md", "js"): "client/node/check",
@@ -23,6 +23,7 @@ RUN_BY_CHECKS = {
     ("docs/develop/clients/java.md", "java"): "client/java/check",
     ("docs/develop/clients/rust.md", "rust"): "client/rust/check",
     ("docs/develop/clients/read_your_writes.md", "python"): "tests/clients/read_your_writes_test.py",
+    ("docs/reference/cli-commands.md", "sh"): "tests/integration/cli_reference_test.py",
     ("docs/develop/clients/read_your_writes.md", "js"): "tests/clients/read_your_writes_test.py",
 }
 MARK = re.compile(r" *<!-- (not run|run by):? (.+?) -->$")
