@@ -174,7 +174,7 @@ class CopyEmulatorsTest(unittest.TestCase):
 
     def test_commands_of_the_page(self):
         text = (ROOT / "docs/operate/copy.md").read_text()
-        blocks = re.findall(r"<!-- copy_emulators_test executes this block -->\n```sh\n(.*?)```", text, re.S)
+        blocks = re.findall(r"<!-- run by tests/clients/copy_emulators_test.py -->\n```sh\n(.*?)```", text, re.S)
         self.assertEqual(len(blocks), 2)
         with Daemon(ARGS.armatured) as other:
             self.fill(self.ours)
