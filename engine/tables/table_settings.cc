@@ -15,6 +15,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/codec/canonical_text.h"
 #include "storage/model/constraint_list.h"
 #include "storage/model/limits.h"
 #include "storage/model/table_name.h"
@@ -56,14 +57,11 @@ absl::StatusOr<model::Tags> TagsOf(const store::Database& database, const std::s
   return found->descriptor.settings.tags;
 }
 
-// Before the key in a token: any other text has not come from a page.
-constexpr std::string_view kTokenMark = "after ";
-
-// The key behind which the page begins; empty without a token, and for one that no page has given.
+// The key behind which the page begins; empty without a token, and for one that cannot have come from a page.
 std::string KeyOf(const std::optional<std::string>& token) {
-  std::string text;
-  if (!token.has_value() || !absl::WebSafeBase64Unescape(*token, &text) || !text.starts_with(kTokenMark)) return {};
-  return text.substr(kTokenMark.size());
+  std::string key;
+  if (!token.has_value() || !absl::WebSafeBase64Unescape(*token, &key) || !codec::IsValidUtf8(key)) return {};
+  return key;
 }
 
 constexpr std::string_view kTimeToLivePath = "timeToLiveSpecification";
@@ -248,7 +246,7 @@ absl::StatusOr<ListTagsOfResourceResult> ListTagsOfResource(const store::Databas
   for (auto& tag : sorted) {
     if (!after.empty() && tag.first <= after) continue;
     if (result.tags.size() == kTagsPerPage) {
-      result.next_token = absl::WebSafeBase64Escape(Cat(kTokenMark, result.tags.back().first));
+      result.next_token = absl::WebSafeBase64Escape(result.tags.back().first);
       break;
     }
     result.tags.push_back(std::move(tag));
