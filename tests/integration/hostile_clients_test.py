@@ -397,7 +397,7 @@ class Floods(unittest.TestCase):
                 clients.append(stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc))))
             for client in clients:
                 self.assertIsNotNone(client.read_frame())
-            # One that the start of the daemon has opened may end meanwhile.
+            # A connection that the start of the daemon has opened may end meanwhile.
             others = range(int(before) + 1)
             self.assertTrue(wait_until(lambda: daemon.metric("armature_grpc_connections") - len(clients) in others))
 
