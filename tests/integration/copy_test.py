@@ -179,6 +179,25 @@ class CopyTest(CliTest):
         self.assertEqual(self.copy(self.table, "--into-existing")["Tables"][0]["Items"], 10)
         self.assertEqual(self.items(self.target), self.items(self.daemon))
 
+    def test_an_existing_table_keeps_its_own_settings(self):
+        self.make_table(10)
+        check(self.daemon.json_call("UpdateTimeToLive", TableName=self.table,
+                                    TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires"}))
+        self.make_table(0, self.target)
+        # Its own items would expire by an attribute that means something else to them.
+        self.copy(self.table, "--into-existing")
+        described = check(self.target.json_call("DescribeTimeToLive", TableName=self.table))["TimeToLiveDescription"]
+        self.assertEqual(described, {"TimeToLiveStatus": "DISABLED"})
+
+    def test_mending_asks_before_it_deletes(self):
+        self.make_table(10)
+        self.copy(self.table)
+        self.put(self.target, [1_000_000])
+        self.assertIn("--yes", self.copy(self.table, "--verify", "--mend", exit_code=USAGE_ERROR))
+        self.assertEqual(len(self.items(self.target)), 11)
+        self.assertEqual(self.copy(self.table, "--yes", "--verify", "--mend")["Tables"][0]["Mended"], 1)
+        self.assertEqual(self.items(self.target), self.items(self.daemon))
+
     def test_an_existing_table_with_another_key_is_always_refused(self):
         self.make_table(10)
         self.target.create_table(self.table)
@@ -388,7 +407,7 @@ class CopyTest(CliTest):
                          [("missing", "item-00003"), ("different", "item-00004"), ("extra", "item-01000")])
         bounded = self.copy(self.table, "--verify", "--differences", 1, exit_code=DIFFERENCES)["Tables"][0]
         self.assertEqual((len(bounded["Differences"]), bounded["Missing"] + bounded["Different"] + bounded["Extra"]), (1, 3))
-        self.assertEqual(self.copy(self.table, "--verify", "--mend")["Tables"][0]["Mended"], 3)
+        self.assertEqual(self.copy(self.table, "--yes", "--verify", "--mend")["Tables"][0]["Mended"], 3)
         self.assertEqual(self.copy(self.table, "--verify")["Tables"][0]["Missing"], 0)
         self.assertEqual(self.items(self.target), self.items(self.daemon))
 
@@ -397,7 +416,7 @@ class CopyTest(CliTest):
         self.copy(self.table)
         self.put(self.target, [500])
         with ProtocolProxy(lambda operation, _: Answer({}) if operation == "BatchGetItem" else None, self.daemon.http) as proxy:
-            said = self.copy(self.table, "--verify", "--mend", source=proxy.address, exit_code=API_ERROR)
+            said = self.copy(self.table, "--yes", "--verify", "--mend", source=proxy.address, exit_code=API_ERROR)
         self.assertIn("answered no items", said)
         self.assertEqual(len(self.items(self.target)), 21)
 
@@ -423,7 +442,7 @@ class CopyTest(CliTest):
         self.assertEqual({item["big"]["N"] for item in items.values()}, {item_of(0)["big"]["N"]})
         self.assertEqual(self.copy(self.table, *hashing, "--verify")["Tables"][0]["Extra"], 0)
         check(self.target.json_call("PutItem", TableName=self.table, Item=item_of(5)))
-        found = self.copy(self.table, *hashing, "--verify", "--mend")["Tables"][0]
+        found = self.copy(self.table, *hashing, "--yes", "--verify", "--mend")["Tables"][0]
         self.assertEqual((found["Missing"], found["Different"], found["Extra"]), (0, 0, 1))
         self.assertEqual(self.copy(self.table, *hashing, "--verify")["Tables"][0]["Extra"], 0)
 
@@ -486,6 +505,21 @@ class CopyTest(CliTest):
             said = self.copy(self.table, "--follow", "--until-lag", 0, source=proxy.address, exit_code=API_ERROR)
         self.assertIn(f"after the sequence number {trimmed[0]}", said)
         self.assertIn("--verify --mend", said)
+
+    def test_a_stream_that_was_turned_off_is_no_end(self):
+        self.make_table(5, StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"})
+
+        def turn_off():
+            if self.saved().get("Phase") == "Follow":
+                self.daemon.json_call("UpdateTable", TableName=self.table, StreamSpecification={"StreamEnabled": False})
+
+        with ProtocolProxy(lambda operation, _: operation == "GetRecords" and turn_off() or None, self.daemon.http) as proxy:
+            said = self.copy(self.table, "--follow", "--until-lag", 0, source=proxy.address, exit_code=API_ERROR)
+            self.assertIn("changes since it was turned off are lost", said)
+            # Another stream, of later changes, does not hide them.
+            for more in ((), ("--enable-stream",)):
+                said = self.copy(self.table, "--follow", "--until-lag", 0, *more, source=proxy.address, exit_code=API_ERROR)
+                self.assertIn("was turned off. Lost are changes made after", said)
 
     def test_a_stream_without_new_items_is_refused(self):
         self.make_table(1, StreamSpecification={"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"})

@@ -13,7 +13,7 @@ import { useLoad } from '../ui/use_load.mjs';
 const HINTS = {
   PointInTimeRecoveryUnavailableException:
     'Continuous backups must be on, and the daemon must keep an archive. A backup on request can be restored instead.',
-  LimitExceededException: 'Another restore runs. Try again when it has ended.',
+  LimitExceededException: 'Too many restores wait. Try again when one has ended.',
   BackupInUseException: 'The backup is being made just now.',
 };
 

@@ -57,7 +57,10 @@ absl::Status Copier::Run(const std::vector<TablePair>& pairs) {
       state_.SetPhase(job.names.source, Phase::kSettings);
     }
     if (state_.Table(job.names.source)->phase == Phase::kSettings) {
-      ARM_RETURN_IF_ERROR(ApplySettings(&sides_.target, job.names.target, job.info, sides_.stop));
+      // A table that was there keeps its own: time to live would delete items that are not of this copy.
+      if (state_.Table(job.names.source)->is_made) {
+        ARM_RETURN_IF_ERROR(ApplySettings(&sides_.target, job.names.target, job.info, sides_.stop));
+      }
       state_.SetPhase(job.names.source, settings_.follow ? Phase::kFollow : Phase::kDone);
     }
     ARM_RETURN_IF_ERROR(state_.Save());
@@ -73,8 +76,10 @@ absl::Status Copier::Prepare(const TablePair& names) {
   if (!info.has_value()) return UsageError(Cat("the source has no table ", names.source));
   job.info = *std::move(info);
   ARM_RETURN_IF_ERROR(ReadRateOf(job).status());
-  if (settings_.follow) ARM_RETURN_IF_ERROR(CheckStream(&job));
   const std::optional<TableState> known = state_.Table(names.source);
+  // Before a stream is enabled, which would hide that there was none for a while.
+  if (known.has_value()) ARM_RETURN_IF_ERROR(CheckSameStream(job, *known));
+  if (settings_.follow) ARM_RETURN_IF_ERROR(CheckStream(&job));
   bool must_create = false;
   if (known.has_value()) {
     if (known->target != names.target) {
@@ -97,10 +102,14 @@ absl::Status Copier::Prepare(const TablePair& names) {
     if (must_create && known->items > 0) {
       return InputError(Cat("the table ", names.target, " of the target is gone; remove the state file to begin anew"));
     }
+    // Killed while the target made it.
+    if (!must_create) ARM_RETURN_IF_ERROR(WaitUntilActive(&sides_.target, names.target, sides_.stop).status());
   } else {
     ARM_RETURN_IF_ERROR(CheckTarget(job, &must_create));
-    TableState begin{
-        .source = names.source, .target = names.target, .segments = std::vector<SegmentState>(settings_.segments)};
+    TableState begin{.source = names.source,
+                     .target = names.target,
+                     .is_made = must_create,
+                     .segments = std::vector<SegmentState>(settings_.segments)};
     if (settings_.follow) {
       // Before the first item is read.
       ARM_ASSIGN_OR_RETURN(begin.stream, StreamReader::Begin(&sides_.source, job.info.stream_arn, absl::Now()));
@@ -111,6 +120,15 @@ absl::Status Copier::Prepare(const TablePair& names) {
   if (must_create) ARM_RETURN_IF_ERROR(CreateTable(&sides_.target, names.target, job.info, sides_.stop));
   jobs_.push_back(std::move(job));
   return absl::OkStatus();
+}
+
+absl::Status Copier::CheckSameStream(const Job& job, const TableState& known) {
+  if (!known.stream.has_value()) return absl::OkStatus();
+  if (job.info.is_stream_enabled && job.info.stream_arn == known.stream->arn) return absl::OkStatus();
+  return DataLossError(Cat("the stream of ", known.source, " that the copy follows, ", known.stream->arn,
+                           ", was turned off. Lost are changes made after ",
+                           absl::FormatTime(absl::FromUnixMillis(known.stream->began_ms), absl::UTCTimeZone()),
+                           ". Compare and mend with --verify --mend, or remove the state file and copy anew"));
 }
 
 absl::Status Copier::CheckTarget(const Job& job, bool* must_create) {
@@ -124,7 +142,8 @@ absl::Status Copier::CheckTarget(const Job& job, bool* must_create) {
     return DifferencesError(Cat("the table ", name, " of the target has another key: ", each));
   }
   if (settings_.into_existing) {
-    if (!differences.empty()) sides_.session.progress() << name << ": " << Listed(differences).substr(1) << "\n";
+    if (!differences.empty())
+      sides_.session.progress() << name << ": " << OneLine(Listed(differences).substr(1)) << "\n";
     return WaitUntilActive(&sides_.target, name, sides_.stop).status();
   }
   const std::string how = Cat("the target has a table ", name, " already; --into-existing copies into it");
@@ -223,7 +242,11 @@ absl::Status Copier::Follow() {
     ARM_RETURN_IF_ERROR(round.ok() ? state_.SaveSometimes() : state_.Save());
     ARM_RETURN_IF_ERROR(round.status());
     changes += round->records;
-    if (Judge(*round, &following)) return state_.Save();
+    if (Judge(*round, &following)) {
+      ARM_RETURN_IF_ERROR(state_.Save());
+      for (const Job& job : jobs_) ARM_RETURN_IF_ERROR(job.reader->CheckEnabled());
+      return absl::OkStatus();
+    }
     bar.Show({.what = "changes", .done = changes, .note = Cat("lag ", std::llround(following.lag_seconds), " s")});
     const bool has_line = WaitForLine(interrupt, round->is_empty && !interrupt.is_pending() ? kPauseMs : 0);
     const bool is_signalled = interrupt.is_pending();

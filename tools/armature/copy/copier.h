@@ -43,6 +43,8 @@ class Copier {
 
   absl::Status Prepare(const TablePair& names);
   // The target's table of a new copy: absent, or permitted. *must_create: it is absent.
+  // Errors: DATA_LOSS if the stream that the state follows is off or another one.
+  static absl::Status CheckSameStream(const Job& job, const TableState& known);
   absl::Status CheckTarget(const Job& job, bool* must_create);
   absl::Status CheckStream(Job* job);
   absl::Status CopyItems(const Job& job);

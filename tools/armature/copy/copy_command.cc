@@ -139,6 +139,9 @@ std::string VerifyText(const copy::TablePair& pair, const copy::VerifyResult& re
 
 absl::Status Verify(const copy::CopySides& sides, const CopyOptions& options,
                     const std::vector<copy::TablePair>& pairs) {
+  if (options.settings.mend) {
+    ARM_RETURN_IF_ERROR(sides.session.Confirm("Items that only the target has will be deleted"));
+  }
   Json tables = Json::array();
   std::string text;
   int64_t differences = 0;
@@ -227,7 +230,7 @@ stopped or killed.
 --follow then applies the changes of the source, in their order, until Ctrl-C, Enter on a terminal, or --until-lag. Stop
 the writers of the source, cut over, and compare with --verify.
 
-Exit codes: 1 a side refused; 3 a side does not answer, or stays throttled, for --timeout seconds; 4 the sides differ, or
+Exit codes: 1 a side refused; 3 a side does not answer for --timeout seconds; 4 the sides differ, or
 the target has the table already; 5 the state file cannot be used.
 
 Examples:
@@ -284,7 +287,9 @@ void AddCopyOptions(CLI::App& command, CopyOptions* options) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("SECONDS");
   command.add_flag("--verify", options->verify, "Compare the items of both sides instead of copying");
-  command.add_flag("--mend", settings.mend, "Write the differences that --verify finds to the target");
+  command.add_flag(
+      "--mend", settings.mend,
+      "Write the differences that --verify finds to the target, and delete items that only the target has");
   command.add_option("--differences", settings.differences_max, "Differences of a table that are listed at most")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str()

@@ -41,9 +41,10 @@ Wire ToWire(const TableState& table) {
   for (const SegmentState& segment : table.segments) {
     segments.push_back({{"Next", segment.next}, {"Done", segment.is_done}});
   }
-  Wire made = {
-      {"Source", table.source}, {"Target", table.target},   {"Phase", kPhases[static_cast<size_t>(table.phase)]},
-      {"Items", table.items},   {"Changes", table.changes}, {"Segments", std::move(segments)}};
+  Wire made = {{"Source", table.source},         {"Target", table.target},
+               {"Made", table.is_made},          {"Phase", kPhases[static_cast<size_t>(table.phase)]},
+               {"Items", table.items},           {"Changes", table.changes},
+               {"Segments", std::move(segments)}};
   if (table.stream.has_value()) made["Stream"] = ToWire(*table.stream);
   return made;
 }
@@ -69,6 +70,7 @@ std::optional<TableState> TableOf(const Wire& json) {
   const auto phase = std::find(kPhases.begin(), kPhases.end(), TextIn(json, "Phase"));
   if (table.source.empty() || table.target.empty() || phase == kPhases.end()) return std::nullopt;
   table.phase = static_cast<Phase>(phase - kPhases.begin());
+  table.is_made = FlagIn(json, "Made");
   table.items = NumberIn(json, "Items");
   table.changes = NumberIn(json, "Changes");
   for (const Wire& segment : ListIn(json, "Segments")) {

@@ -45,6 +45,7 @@ enum class Phase { kItems, kSettings, kFollow, kDone };
 struct TableState {
   std::string source;
   std::string target;
+  bool is_made = false;  // by this copy: the target had no such table
   Phase phase = Phase::kItems;
   int64_t items = 0;    // copied; those of a page that was copied twice count once
   int64_t changes = 0;  // records of the stream that were applied

@@ -213,10 +213,20 @@ absl::Status StreamReader::ReadShard(const std::string& id, Apply apply, absl::T
   return absl::OkStatus();
 }
 
+absl::Status StreamReader::CheckEnabled() {
+  ARM_ASSIGN_OR_RETURN(const Wire answer, source_.CallStreams("DescribeStream", Wire{{"StreamArn", state_.arn}}));
+  const Wire* const stream = Find(answer, "StreamDescription");
+  const std::string status = stream == nullptr ? "" : TextIn(*stream, "StreamStatus");
+  if (status == "ENABLED" || status == "ENABLING") return absl::OkStatus();
+  return DataLossError(Cat("the stream of ", table_, " is ", status.empty() ? "not described" : status,
+                           ": changes since it was turned off are lost. Compare and mend with --verify --mend"));
+}
+
 absl::StatusOr<StreamReader::Round> StreamReader::ReadOnce(Apply apply, absl::Time now) {
   if (must_list_ || now - listed_ > kListEvery) {
     ARM_ASSIGN_OR_RETURN(const std::vector<Wire> shards, ListShards(&source_, state_.arn));
     ARM_RETURN_IF_ERROR(MergeShards(shards, now, &state_));
+    ARM_RETURN_IF_ERROR(CheckEnabled());
     listed_ = now;
     must_list_ = false;
   }

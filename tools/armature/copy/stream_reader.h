@@ -67,6 +67,9 @@ class StreamReader {
   // read.
   absl::StatusOr<Round> ReadOnce(Apply apply, absl::Time now);
 
+  // Errors: DATA_LOSS if the stream was turned off: later changes are in no stream, or in another one.
+  absl::Status CheckEnabled();
+
   const StreamState& state() const { return state_; }
 
  private:

@@ -71,7 +71,15 @@ absl::StatusOr<std::map<std::string, Wire>> GetItems(Remote* remote, const std::
       found[CanonicalText(key)] = item;
     }
     const Wire* const unprocessed = Find(answer, "UnprocessedKeys");
-    if (unprocessed == nullptr || !unprocessed->is_object() || unprocessed->empty()) break;
+    const bool is_unprocessed = unprocessed != nullptr && !unprocessed->is_null();
+    // What is deleted on the ground of an answer needs one that is beyond doubt.
+    if (is_unprocessed && !unprocessed->is_object()) {
+      return DataLossError(Cat("the ", remote->name(), " answered keys of ", table, " that are none"));
+    }
+    if (!is_unprocessed || unprocessed->empty()) {
+      if (HasList(*responses, table)) break;
+      return DataLossError(Cat("the ", remote->name(), " answered no items of ", table, ", not even none"));
+    }
     if (found.size() > before) {
       attempts = 1;
       end = absl::Now() + remote->patience();
