@@ -87,12 +87,6 @@ bool IsVisit(const HttpRequest& request) {
          Has(request, "sec-fetch-dest", "document");
 }
 
-bool ChangesNothing(const engine::Operation& operation) {
-  using engine::AnswerKind;
-  return operation.answer == AnswerKind::kFacts || operation.answer == AnswerKind::kItem ||
-         operation.answer == AnswerKind::kItems;
-}
-
 // {"Operations": [names]} of the operations that the caller may do from a page. `access`: null without authentication.
 // Operations that need a condition about items are left out.
 std::string RightsJson(const Access* access, std::string_view table, const access::ResourcePolicy* policy,
@@ -101,7 +95,7 @@ std::string RightsJson(const Access* access, std::string_view table, const acces
   JsonWriter writer;
   writer.BeginObject().Key("Operations").BeginArray();
   for (const engine::Operation& operation : engine::kOperations) {
-    if (is_read_only && !ChangesNothing(operation)) continue;
+    if (is_read_only && !engine::OnlyReads(operation)) continue;
     const access::Request request{
         .operation = operation.name, .table = table, .resource_policy = policy, .work = &work};
     if (access == nullptr || access->Permits(request)) writer.String(operation.name);

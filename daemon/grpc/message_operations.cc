@@ -57,7 +57,9 @@ void RunOnMessages(const CallGate* gate, const UnaryOperation& operation, Messag
       .authority = call.authority, .deadline = call.context.deadline, .memory = call.context.memory};
   auto answer = [gate, messages, facts = &operation.facts(), memory = call.context.memory,
                  answer = std::move(call.answer)](const absl::Status& status) mutable {
-    if (!status.ok()) return std::move(answer).Fail(status, &messages->subject);
+    // A refusal is about what was refused.
+    const bool is_of_source = !status.ok() && messages->checked.data() == messages->source.data();
+    if (!status.ok()) return std::move(answer).Fail(status, is_of_source ? &messages->source : &messages->subject);
     messages->response->DiscardUnknownFields();
     const size_t bytes = messages->response->ByteSizeLong();
     HeldMemory held(memory);

@@ -149,8 +149,13 @@ void BackupJobs::ChangeOptions(const BackupOptions& options) {
   const absl::MutexLock lock(&mutex_);
   const bool is_rescheduled = live_.interval != options.interval;
   live_ = LiveOf(options);
-  // Until the last backup is known, FindLastBackup schedules; without a directory nobody does.
-  if (is_rescheduled && knows_last_) Schedule(absl::FromUnixMillis(stats_.last_success_ms) + live_.interval);
+  const bool is_under_way = std::any_of(works_.begin(), works_.end(), [](const std::unique_ptr<Work>& work) {
+    return work->job.is_scheduled && !HasEnded(work->job);
+  });
+  // Until the last backup is known, FindLastBackup schedules, without a directory nobody does, and the end of one that
+  // is being made schedules the next.
+  if (is_rescheduled && knows_last_ && !is_under_way)
+    Schedule(absl::FromUnixMillis(stats_.last_success_ms) + live_.interval);
 }
 
 void BackupJobs::FindLastBackup() {

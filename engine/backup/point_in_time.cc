@@ -27,7 +27,7 @@ namespace {
 // Time for the archive to be read after a start, and to get what was written last.
 constexpr absl::Duration kArchivePatience = absl::Seconds(5);
 // Bytes of segments that are checked before the answer; the restore checks the others before it writes anything.
-constexpr uint64_t kCheckedBytes = uint64_t{256} << 20;
+constexpr uint64_t kCheckedBytes = uint64_t{16} << 20;
 
 absl::Status CheckShape(const RestoreToPointInTimeRequest& request) {
   model::ConstraintList faults;

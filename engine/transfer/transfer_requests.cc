@@ -281,7 +281,7 @@ absl::Status CheckListTransfers(const ListTransfersRequest& request) {
   }
   ARM_RETURN_IF_ERROR(faults.ToStatus());
   if (request.table_arn.has_value()) {
-    // Tables of other regions have no exports here.
+    // The region is not looked at, as in the requests that start exports.
     const bool is_export = request.kind == TransferKind::kExport;
     ARM_RETURN_IF_ERROR(model::CheckTableReference(
         *request.table_arn, is_export ? model::ForeignRegion::kIgnored : model::ForeignRegion::kRefused));

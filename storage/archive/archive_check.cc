@@ -94,6 +94,7 @@ absl::Status SurveyChain(const ArchiveDirectory& directory, const KnownChain& kn
         break;
       }
       breaks.emplace(Sv(segment.status().message()));
+      if (!IsDamage(segment.status())) survey->unreadable.Update(segment.status());
     }
     AddWindow(known, base, last, end, survey);
   }

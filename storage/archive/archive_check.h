@@ -30,6 +30,7 @@ struct Survey {
   std::vector<KnownChain> chains{};
   std::vector<Window> windows{};      // by chain and base; those of one chain end at the same time or at a break
   std::vector<std::string> breaks{};  // each names the file
+  absl::Status unreadable{};          // why a file could not be read that may be whole; its window is too short then
 };
 
 // Progress of long work: bytes, as far as they are known. Returns false to end it with Cancelled.

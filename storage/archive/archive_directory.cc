@@ -227,8 +227,12 @@ absl::StatusOr<Segment> ArchiveDirectory::ReadSegment(uint64_t chain, uint64_t i
 
 absl::StatusOr<std::unique_ptr<store::VolumeLock>> ArchiveDirectory::HoldBase(store::BackupId backup) const {
   // As BackupRepository holds a backup that it reads.
-  return volume_->Lock(Cat(bases_path(), "/manifests/", backup), store::Volume::LockMode::kSharedIfPossible,
-                       /*make=*/false);
+  absl::StatusOr<std::unique_ptr<store::VolumeLock>> held =
+      volume_->Lock(Cat(bases_path(), "/manifests/", backup), store::Volume::LockMode::kSharedIfPossible,
+                    /*make=*/false);
+  const bool is_being_removed = absl::IsFailedPrecondition(held.status()) || (held.ok() && !(*held)->IsLinked());
+  if (is_being_removed) return absl::NotFoundError(Cat("base ", backup, " is gone"));
+  return held;
 }
 
 absl::Status ArchiveDirectory::WriteChain(const Chain& chain) {

@@ -22,8 +22,9 @@ absl::StatusOr<std::optional<int64_t>> EndBeforeDamage(const ArchiveDirectory& d
 }  // namespace
 
 absl::StatusOr<std::vector<KnownSpan>> FindSpans(const ArchiveDirectory& directory, uint64_t chain,
-                                                 const std::set<uint64_t>& damaged) {
+                                                 const std::set<uint64_t>& damaged, absl::Status* unreadable) {
   ARM_ASSIGN_OR_RETURN(const Survey survey, SurveyArchive(directory));
+  *unreadable = survey.unreadable;
   int64_t head_ms = 0;
   std::vector<KnownSpan> spans;
   for (const KnownChain& known : survey.chains) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/archive/archive_directory.h"
@@ -29,9 +30,9 @@ struct KnownSpan {
 };
 
 // Reads names, and the last segments, as SurveyArchive. `chain`: the number of the one that is written. `damaged`:
-// segments of it that were found damaged or missing. Errors: Unavailable.
+// segments of it that were found damaged or missing. `unreadable`: see Survey. Errors: Unavailable.
 absl::StatusOr<std::vector<KnownSpan>> FindSpans(const ArchiveDirectory& directory, uint64_t chain,
-                                                 const std::set<uint64_t>& damaged);
+                                                 const std::set<uint64_t>& damaged, absl::Status* unreadable);
 
 // Thread-safety: thread-safe.
 class Restorable {

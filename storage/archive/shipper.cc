@@ -84,8 +84,9 @@ bool Shipper::AwaitArchived(int64_t at_ms, absl::Duration patience) {
   const int64_t due_ns = MonotonicAfter(patience);
   // One turn may come before the moment.
   while (!restorable_.Await(at_ms, std::min(due_ns, MonotonicAfter(kShipAgain)))) {
-    if (MonotonicNs() >= due_ns) return false;
-    shipper_.Wake();
+    // An archive that is away does not come back by being asked.
+    if (MonotonicNs() >= due_ns || stats().paused_since_ms != 0) return false;
+    restorable_.spans().has_value() ? shipper_.Wake() : keeper_.Wake();
   }
   return true;
 }
@@ -370,9 +371,11 @@ absl::Status Shipper::FindRestorable() {
   if (!current.has_value()) return absl::OkStatus();
   ARM_RETURN_IF_ERROR(directory_->CheckThere());
   const uint64_t chain = current->chain.number;
-  ARM_ASSIGN_OR_RETURN(std::vector<KnownSpan> spans, FindSpans(*directory_, chain, damaged_[chain]));
+  absl::Status unreadable;
+  ARM_ASSIGN_OR_RETURN(std::vector<KnownSpan> spans, FindSpans(*directory_, chain, damaged_[chain], &unreadable));
   restorable_.Set(std::move(spans), chain);
-  return absl::OkStatus();
+  // They may be too short: looked at again.
+  return unreadable;
 }
 
 bool Shipper::IsBaseDue(int64_t now_ms) const {

@@ -72,7 +72,7 @@ absl::StatusOr<std::map<std::string, Wire>> GetItems(Remote* remote, const std::
     }
     const Wire* const unprocessed = Find(answer, "UnprocessedKeys");
     const bool is_unprocessed = unprocessed != nullptr && !unprocessed->is_null();
-    // What is deleted on the ground of an answer needs one that is beyond doubt.
+    // Items are deleted on the ground of this answer, so it must be beyond doubt.
     if (is_unprocessed && !unprocessed->is_object()) {
       return DataLossError(Cat("the ", remote->name(), " answered keys of ", table, " that are none"));
     }
